@@ -1,0 +1,204 @@
+/**
+ * The engine as the rest of Halogen sees it. `native/index.ts` implements it over the addon, the scripted engine of the
+ * tests implements it too, and `main/engine/` carries it across a process boundary. Every rejection is a HalogenError.
+ */
+
+export type BackendName = "cpu" | "hip" | "cuda" | "vulkan" | "npu" | "remote";
+export type KvType = "f32" | "f16";
+
+/** One processor that was looked at, whether it can be used or not. */
+export interface Device {
+  backend: BackendName;
+  name: string;
+  usable: boolean;
+  /** Why it was chosen or refused, in words for the user. */
+  reason: string;
+  /** Instruction sets or architecture, e.g. ["avx2", "avx512vnni"] or ["gfx1151"]. */
+  features: string[];
+  memory: MemoryPool[];
+}
+
+/** Bytes. `limit` is what this machine can give in that pool; null when unknown. */
+export interface MemoryPool {
+  name: string;
+  used: number;
+  limit: number | null;
+}
+
+export interface EngineInfo {
+  version: string;
+  devices: Device[];
+  chosen: BackendName;
+  /** Logical threads the CPU backend uses unless told otherwise. */
+  threads: number;
+  architectures: string[];
+  formats: string[];
+}
+
+/** What a model file says of itself; read from the header alone. */
+export interface ModelInspection {
+  path: string;
+  bytes: number;
+  architecture: string;
+  /** False: the file is fine, but this engine has no such architecture (or format) yet; `problem` says which. */
+  supported: boolean;
+  problem: string;
+  name: string;
+  sizeLabel: string;
+  parameters: number;
+  /** Largest share of the weights by format, e.g. "Q4_1", and bytes per format. */
+  format: string;
+  formats: Record<string, number>;
+  contextLength: number;
+  embeddingLength: number;
+  blockCount: number;
+  headCount: number;
+  vocabularySize: number;
+  /** The model's own chat template; null when the file has none. */
+  template: string | null;
+  /** Scalar metadata only; arrays are given as "[n]". */
+  metadata: Record<string, string | number | boolean>;
+}
+
+/**
+ * The tokenizer part of a file. Strings are packed: entry i is UTF-8 bytes[offsets[i] .. offsets[i + 1]], so that a quarter of a million
+ * entries cross a process boundary as two buffers.
+ */
+export interface PackedStrings {
+  bytes: Uint8Array;
+  /** count + 1 entries. */
+  offsets: Uint32Array;
+}
+
+export interface Vocabulary {
+  /** tokenizer.ggml.model: "gpt2" (byte-level BPE), "llama" (SentencePiece), "none", … */
+  model: string;
+  pre: string;
+  tokens: PackedStrings;
+  /** tokenizer.ggml.token_type per token: 1 normal, 2 unknown, 3 control, 4 user-defined, 5 unused, 6 byte. Empty when absent. */
+  types: Int32Array;
+  /** Empty when absent. */
+  scores: Float32Array;
+  merges: PackedStrings;
+  /** Ids by key without prefix and suffix: "bos", "eos", "eot", "eom", "unknown", "padding", … */
+  special: Record<string, number>;
+  /** Booleans by key: "add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces". Absent keys are absent. */
+  flags: Record<string, boolean>;
+}
+
+export interface LoadOptions {
+  path: string;
+  backend: BackendName | "auto";
+  /** Tokens; 0 = the largest that fits, at most the model's own. */
+  contextLength: number;
+  kvType: KvType;
+  /** 0 = the engine's choice. */
+  threads: number;
+}
+
+/** Exact bytes per pool, before anything is allocated. */
+export interface MemoryPlan {
+  contextLength: number;
+  kvType: KvType;
+  weights: number;
+  kv: number;
+  recurrent: number;
+  checkpoints: number;
+  scratch: number;
+  total: number;
+  /** Bytes this machine can give now. */
+  available: number;
+  fits: boolean;
+  /** How context and KV type were chosen, or what is missing, in words. */
+  reason: string;
+}
+
+export interface LoadedModel {
+  handle: number;
+  backend: BackendName;
+  plan: MemoryPlan;
+  loadMilliseconds: number;
+}
+
+export interface Sampling {
+  /** 0 = greedy. */
+  temperature: number;
+  /** 0 = off. */
+  topK: number;
+  /** 1 = off. */
+  topP: number;
+  /** 0 = off. */
+  minP: number;
+  /** null = a fresh one; the one used comes back in the outcome. */
+  seed: number | null;
+}
+
+export interface GenerateRequest {
+  handle: number;
+  /** The whole sequence so far; the engine finds by itself what it can reuse. */
+  tokens: Int32Array;
+  sampling: Sampling;
+  /** Most tokens to generate; 0 = up to the context's end. */
+  maxTokens: number;
+  /** Generation ends when one of these is sampled; that token is not delivered. */
+  stopTokens: number[];
+  /** Alternatives to report per token: 0 = none, only the ids. */
+  alternatives: number;
+}
+
+/** Tokens as they were made; one or more at a time. */
+export interface TokenBatch {
+  ids: Int32Array;
+  /** log probability of each id, natural logarithm, before sampling filters; empty unless alternatives > 0. */
+  logprobs: Float32Array;
+  /** Per id, `alternatives` ids and log probabilities, best first; empty unless asked for. */
+  alternativeIds: Int32Array;
+  alternativeLogprobs: Float32Array;
+}
+
+export type StopCause = "stop_token" | "length" | "context" | "cancelled";
+
+export interface GenerateOutcome {
+  cause: StopCause;
+  /** The stop token that ended it; -1 otherwise. */
+  stopToken: number;
+  promptTokens: number;
+  /** Of the prompt: taken from kept state, and computed now. reused + recomputed = promptTokens. */
+  reused: number;
+  recomputed: number;
+  generatedTokens: number;
+  prefillMilliseconds: number;
+  decodeMilliseconds: number;
+  seed: number;
+}
+
+/**
+ * A running generation. Iterate it for batches; nothing is computed far ahead of the reader (back-pressure). `outcome` settles after the last
+ * batch. `cancel` ends it within one step; what was made so far is still delivered.
+ */
+export interface Generation extends AsyncIterable<TokenBatch> {
+  readonly outcome: Promise<GenerateOutcome>;
+  cancel(): void;
+}
+
+/** Progress of a running prefill or load; `done` of `total` in bytes or tokens. */
+export interface EngineProgress {
+  phase: "load" | "prefill";
+  done: number;
+  total: number;
+}
+
+export interface Engine {
+  info(): Promise<EngineInfo>;
+  inspect(path: string): Promise<ModelInspection>;
+  vocabulary(path: string): Promise<Vocabulary>;
+  plan(options: LoadOptions): Promise<MemoryPlan>;
+  /** Aborting `signal` ends the load with request.cancelled. */
+  load(options: LoadOptions, onProgress?: (progress: EngineProgress) => void, signal?: AbortSignal): Promise<LoadedModel>;
+  unload(handle: number): Promise<void>;
+  generate(request: GenerateRequest, onProgress?: (progress: EngineProgress) => void): Generation;
+  /** Log-probabilities of every next token after each of `tokens[from..]`; for checks and benches. Rows of vocabulary size. */
+  score(handle: number, tokens: Int32Array, from: number): Promise<Float32Array>;
+  memory(): Promise<MemoryPool[]>;
+  close(): Promise<void>;
+}
