@@ -19,8 +19,8 @@
 namespace halogen {
 
 struct EngineOptions {
-  // "" = the best the CPU has; "reference", "avx2", "avx512" force one (and what it falls back to is an error, not
-  // silence).
+  // "" = the best the CPU has. "reference", "avx2", "avx512": the narrowest variant allowed; broader ones fill its gaps, and
+  // Device::reason says so. One that this CPU or build lacks is request.invalid.
   std::string cpu_variant;
   // Threads of the CPU backend when LoadOptions::threads is 0; 0 = physical cores within affinity and cgroup quota.
   int threads = 0;

@@ -1,0 +1,39 @@
+#include <cmath>
+
+#include "kernel_table.h"
+
+namespace halogen::kernel::reference {
+
+void rms_norm(const float* x, const float* weight, float* out, int64_t count, float eps) {
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  const double scale = 1.0 / std::sqrt(squares / static_cast<double>(count) + static_cast<double>(eps));
+  for (int64_t i = 0; i < count; ++i) {
+    const float normal = static_cast<float>(static_cast<double>(x[i]) * scale);
+    out[i] = weight != nullptr ? normal * weight[i] : normal;
+  }
+}
+
+void silu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) out[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
+}
+
+void add(float* x, const float* y, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] += y[i];
+}
+
+void rope(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const float* cosine, const float* sine,
+          bool neox) {
+  const int64_t half = rotated / 2;
+  for (int64_t h = 0; h < heads; ++h, x += head_dim) {
+    for (int64_t i = 0; i < half; ++i) {
+      float& a = x[neox ? i : 2 * i];
+      float& b = x[neox ? i + half : 2 * i + 1];
+      const float first = a * cosine[i] - b * sine[i];
+      b = a * sine[i] + b * cosine[i];
+      a = first;
+    }
+  }
+}
+
+}  // namespace halogen::kernel::reference

@@ -1,0 +1,67 @@
+// The oracle: weights are dequantised exactly, activations stay float, sums are double in a fixed order.
+#include "block.h"
+#include "kernel_table.h"
+
+namespace halogen::kernel::reference {
+namespace {
+
+double dot(const float* a, const float* b, int64_t count) {
+  double lanes[8] = {};
+  int64_t i = 0;
+  for (; i + 8 <= count; i += 8) {
+    for (int lane = 0; lane < 8; ++lane)
+      lanes[lane] += static_cast<double>(a[i + lane]) * static_cast<double>(b[i + lane]);
+  }
+  double sum = ((lanes[0] + lanes[4]) + (lanes[1] + lanes[5])) + ((lanes[2] + lanes[6]) + (lanes[3] + lanes[7]));
+  for (; i < count; ++i) sum += static_cast<double>(a[i]) * static_cast<double>(b[i]);
+  return sum;
+}
+
+template <typename Block>
+size_t packed_bytes(int64_t rows, int64_t columns) {
+  return static_cast<size_t>(rows * (columns / Block::elements) * Block::bytes);
+}
+
+size_t activation_bytes(int64_t columns, int64_t tokens) {
+  return static_cast<size_t>(columns * tokens) * sizeof(float);
+}
+
+void prepare(const float* x, int64_t x_stride, void* activations, int64_t columns, int64_t, int64_t token_begin,
+             int64_t token_end) {
+  float* out = static_cast<float*>(activations);
+  for (int64_t t = token_begin; t < token_end; ++t) {
+    std::memcpy(out + t * columns, x + t * x_stride, static_cast<size_t>(columns) * sizeof(float));
+  }
+}
+
+size_t scratch_bytes(int64_t columns, int64_t) {
+  return static_cast<size_t>(columns) * sizeof(float);
+}
+
+template <typename Block>
+void run(const MatmulRun& run) {
+  const int64_t row_bytes = (run.columns / Block::elements) * Block::bytes;
+  const float* x = static_cast<const float*>(run.activations);
+  for (int64_t r = run.row_begin; r < run.row_end; ++r) {
+    decode_blocks<Block>(static_cast<const uint8_t*>(run.weights) + r * row_bytes, run.scratch, run.columns);
+    for (int64_t t = 0; t < run.tokens; ++t) {
+      run.out[t * run.out_stride + r] = static_cast<float>(dot(run.scratch, x + t * run.columns, run.columns));
+    }
+  }
+}
+
+template <typename Block>
+constexpr Matmul make() {
+  return {packed_bytes<Block>, nullptr, activation_bytes, prepare, scratch_bytes, run<Block>, 1, 1};
+}
+
+}  // namespace
+
+const Matmul matmul_f32 = make<F32>();
+const Matmul matmul_f16 = make<F16>();
+const Matmul matmul_bf16 = make<Bf16>();
+const Matmul matmul_q8_0 = make<Q8_0>();
+const Matmul matmul_q4_0 = make<Q4_0>();
+const Matmul matmul_q4_1 = make<Q4_1>();
+
+}  // namespace halogen::kernel::reference

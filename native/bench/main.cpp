@@ -1,0 +1,5 @@
+#include <cstdio>
+
+#include "native/engine/engine.h"
+
+int main() { return 0; }
