@@ -40,6 +40,7 @@ export const errorCodes = [
   "store.locked",
   "store.disk_full",
   "store.corrupt",
+  "store.unavailable",
   "download.no_source",
   "download.failed",
   "download.checksum",
@@ -69,7 +70,11 @@ export class HalogenError extends Error {
   readonly hint: string;
   readonly detail: ErrorDetail;
 
-  constructor(code: ErrorCode, message: string, options: { hint?: string; detail?: ErrorDetail; cause?: unknown } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { hint?: string; detail?: ErrorDetail; cause?: unknown } = {},
+  ) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
     this.name = "HalogenError";
     this.code = code;
