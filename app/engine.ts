@@ -194,7 +194,11 @@ export interface Engine {
   vocabulary(path: string): Promise<Vocabulary>;
   plan(options: LoadOptions): Promise<MemoryPlan>;
   /** Aborting `signal` ends the load with request.cancelled. */
-  load(options: LoadOptions, onProgress?: (progress: EngineProgress) => void, signal?: AbortSignal): Promise<LoadedModel>;
+  load(
+    options: LoadOptions,
+    onProgress?: (progress: EngineProgress) => void,
+    signal?: AbortSignal,
+  ): Promise<LoadedModel>;
   unload(handle: number): Promise<void>;
   generate(request: GenerateRequest, onProgress?: (progress: EngineProgress) => void): Generation;
   /** Log-probabilities of every next token after each of `tokens[from..]`; for checks and benches. Rows of vocabulary size. */

@@ -48,7 +48,10 @@ export const calls = {
   },
 
   /** Adds a user message under `parentId` (null = as a first message) and starts the reply, which then streams as events. */
-  "chat.send": { request: z.object({ sessionId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }).strict(), reply: turn },
+  "chat.send": {
+    request: z.object({ sessionId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }).strict(),
+    reply: turn,
+  },
   /** A further sibling of this assistant message. */
   "chat.regenerate": { request: messageRef, reply: turn },
   /** A sibling of a user message with other words, and a reply to it. */

@@ -1,0 +1,121 @@
+/**
+ * The allow table: which folder may import which folders and packages. A file belongs to its longest matching row. What is not listed is refused;
+ * there are no exemptions. `node` is every Node built-in, `std` every C++ standard header.
+ */
+
+export interface Row {
+  /** A folder, or one file. */
+  part: string;
+  /** Folders or files of ours. A row may always import from itself. */
+  may: readonly string[];
+  packages: readonly string[];
+}
+
+export const scriptRows: readonly Row[] = [
+  { part: "app/contract", may: ["app/error.ts"], packages: ["zod"] },
+  { part: "app/error.ts", may: [], packages: [] },
+  { part: "app/engine.ts", may: [], packages: [] },
+  { part: "app/platform.d.ts", may: [], packages: [] },
+  { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },
+  { part: "app/chat", may: ["app/contract", "app/engine.ts", "app/error.ts"], packages: ["zod"] },
+  { part: "app/token", may: ["app/engine.ts", "app/error.ts"], packages: [] },
+
+  { part: "native", may: ["app"], packages: ["node"] },
+
+  { part: "main/setting", may: ["app"], packages: ["node", "zod"] },
+  { part: "main/store", may: ["app"], packages: ["node", "zod", "better-sqlite3"] },
+  { part: "main/model", may: ["app"], packages: ["node", "zod"] },
+  { part: "main/engine", may: ["app", "native"], packages: ["node", "zod"] },
+  { part: "main/chat", may: ["app"], packages: ["node", "zod", "@huggingface/jinja"] },
+  { part: "main/telemetry", may: ["app"], packages: ["node"] },
+  {
+    part: "main/application.ts",
+    may: ["app", "main/setting", "main/store", "main/model", "main/engine", "main/chat", "main/telemetry"],
+    packages: ["node"],
+  },
+  {
+    part: "main/server",
+    may: ["app", "main/application.ts", "main/setting"],
+    packages: ["node", "zod", "fastify", "@fastify/static", "@fastify/websocket", "ws"],
+  },
+  { part: "main/electron", may: ["app", "main/application.ts", "main/setting"], packages: ["node", "electron"] },
+  {
+    part: "main/command",
+    may: ["app", "main/application.ts", "main/server", "main/setting", "main/model", "main/engine", "main/chat"],
+    packages: ["node"],
+  },
+  { part: "main/cli.ts", may: ["app", "main/command"], packages: ["node"] },
+
+  { part: "renderer/logic", may: ["app"], packages: ["marked"] },
+  { part: "renderer/store", may: ["app", "renderer/logic"], packages: ["zustand"] },
+  { part: "renderer/command", may: ["app", "renderer/logic", "renderer/store"], packages: [] },
+  {
+    part: "renderer/view",
+    may: ["app", "renderer/logic", "renderer/store", "renderer/command"],
+    packages: ["react", "react-dom", "radix-ui", "lucide-react", "virtua", "shiki", "zustand"],
+  },
+  {
+    part: "renderer",
+    may: ["app"],
+    packages: ["react", "react-dom", "zod"],
+  },
+  { part: "renderer/vite.config.ts", may: [], packages: ["node", "vite", "@vitejs/plugin-react"] },
+
+  { part: "setup", may: [], packages: ["node"] },
+  { part: "setup/bundle.mjs", may: ["setup"], packages: ["node", "esbuild"] },
+  { part: "setup/screens.mjs", may: ["setup"], packages: ["node", "playwright-core"] },
+
+  { part: "vitest.config.ts", may: [], packages: ["vitest"] },
+  {
+    part: "test",
+    may: ["app", "main", "native", "renderer", "setup", "resources"],
+    packages: [
+      "node",
+      "vitest",
+      "fast-check",
+      "playwright-core",
+      "@axe-core/playwright",
+      "ws",
+      "zod",
+      "better-sqlite3",
+      "fastify",
+      "esbuild",
+      "node-llama-cpp",
+    ],
+  },
+];
+
+/** For C++: `may` are include prefixes as written between the quotes; `packages` are `std` or exact header names. */
+export const nativeRows: readonly Row[] = [
+  { part: "kernels", may: ["kernel_table.h"], packages: ["std"] },
+  { part: "native/engine", may: ["kernels"], packages: ["std", "posix"] },
+  { part: "native/backend", may: ["native/engine", "kernels", "kernel_table.h"], packages: ["std", "posix"] },
+  { part: "native/bench", may: ["native/engine", "native/backend", "kernels"], packages: ["std"] },
+  { part: "native/addon", may: ["native/engine"], packages: ["std", "napi.h"] },
+  {
+    part: "test/native",
+    may: ["native/engine", "native/backend", "native/bench", "kernels", "kernel_table.h"],
+    packages: ["std", "posix"],
+  },
+  {
+    part: "test/kernels",
+    may: ["native/engine", "native/backend", "kernels", "kernel_table.h"],
+    packages: ["std", "posix"],
+  },
+];
+
+/** Names of one platform that a layer must not touch, where the type checker cannot see it. */
+export const forbidden: readonly { part: string; except: readonly string[]; pattern: RegExp; why: string }[] = [
+  {
+    part: "app",
+    except: [],
+    pattern: /\bDate\.now\(|\bnew Date\(\)|\bMath\.random\(|\bsetTimeout\(|\bprocess\.|\bconsole\./,
+    why: "app/ is pure: clock, randomness and platform are passed in",
+  },
+  {
+    part: "main",
+    except: ["main/server", "main/cli.ts", "main/command"],
+    pattern: /(?<![.\w])fetch\(|(?<![.\w])structuredClone\(|\bimport\.meta\b|^await\s/m,
+    why: "main runs on Node 16 of an old Electron too, bundled to CommonJS",
+  },
+];
