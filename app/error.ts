@@ -49,6 +49,7 @@ export const errorCodes = [
   "transport.unauthorised",
   "transport.unknown_call",
   "transport.closed",
+  "transport.port_in_use",
   "memory.exhausted",
   "internal",
 ] as const;
