@@ -15,6 +15,8 @@ export const scriptRows: readonly Row[] = [
   { part: "app/contract", may: ["app/error.ts"], packages: ["zod"] },
   { part: "app/error.ts", may: [], packages: [] },
   { part: "app/engine.ts", may: [], packages: [] },
+  { part: "app/engine-check.ts", may: ["app/engine.ts", "app/error.ts"], packages: [] },
+  { part: "app/generation.ts", may: ["app/engine.ts"], packages: [] },
   { part: "app/platform.d.ts", may: [], packages: [] },
   { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },
   { part: "app/chat", may: ["app/contract", "app/engine.ts", "app/error.ts"], packages: ["zod"] },
