@@ -8,10 +8,13 @@ import type { SearchHit, Session, SessionDocument } from "../../app/contract/ses
 /** Milliseconds since the epoch. */
 export type Clock = () => number;
 
-export type NewSession = Pick<Session, "id" | "title" | "system" | "modelId"> & Partial<Pick<Session, "titled" | "pinned" | "sampling">>;
+export type NewSession = Pick<Session, "id" | "title" | "system" | "modelId"> &
+  Partial<Pick<Session, "titled" | "pinned" | "sampling">>;
 
 /** Fields that a caller may change; an absent one stays. `touch` also moves `updatedAt` to now. */
-export type SessionPatch = Partial<Pick<Session, "title" | "titled" | "pinned" | "system" | "modelId" | "sampling">> & { touch?: boolean };
+export type SessionPatch = Partial<Pick<Session, "title" | "titled" | "pinned" | "system" | "modelId" | "sampling">> & {
+  touch?: boolean;
+};
 
 export interface Reads {
   /** Pinned first, then the one used last first. Without deleted ones. */

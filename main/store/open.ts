@@ -1,0 +1,24 @@
+import { openDatabase } from "./database.ts";
+import { attempt, guard } from "./fault.ts";
+import { migrations } from "./migration/list.ts";
+import { createReads } from "./reads.ts";
+import type { Store, StoreOptions } from "./store.ts";
+import { createWrites } from "./writes.ts";
+
+/**
+ * Opens or makes the database, brings it to this version's schema and removes for good what the user deleted before. Throws store.newer_schema,
+ * store.locked, store.corrupt, store.disk_full or store.unavailable.
+ */
+export function openStore(options: StoreOptions): Store {
+  const { path, clock } = options;
+  const database = openDatabase({ ...options, migrations });
+  try {
+    const reads = attempt(path, () => createReads(database));
+    const writes = attempt(path, () => createWrites(database, reads, clock));
+    attempt(path, () => writes.prune(Number.MAX_SAFE_INTEGER));
+    return { path, ...guard(path, reads), ...guard(path, writes), close: () => attempt(path, () => void database.close()) };
+  } catch (error) {
+    database.close();
+    throw error;
+  }
+}

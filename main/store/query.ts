@@ -1,0 +1,99 @@
+/** A search query as folded terms, and the excerpt around what they match. Pure. */
+import { fold, foldWithPositions, sourceRange } from "./fold.ts";
+
+const snippetBefore = 48;
+const snippetLength = 200;
+/** More terms or matches than this say nothing more to a reader. */
+const mostTerms = 16;
+const mostMatches = 100;
+
+/** Words are terms that must all occur, anywhere, also inside a word; "quoted words" are one term. Nothing else has a meaning. */
+export function parseQuery(query: string): string[] {
+  const terms = new Set<string>();
+  for (const part of query.matchAll(/"([^"]+)"|(\S+)/g)) {
+    const term = fold(part[1] ?? part[2] ?? "").trim();
+    if (term !== "") terms.add(term);
+  }
+  return [...terms].slice(0, mostTerms);
+}
+
+/** An FTS5 expression that every text holding this term satisfies; null when the term is too short for trigrams. */
+export function trigramExpression(term: string): string | null {
+  const characters = [...term];
+  const trigrams = new Set<string>();
+  for (let i = 0; i + 3 <= characters.length && trigrams.size < 32; i++) {
+    trigrams.add(`"${characters.slice(i, i + 3).join("").replace(/"/g, '""')}"`);
+  }
+  return trigrams.size === 0 ? null : [...trigrams].join(" AND ");
+}
+
+export interface Excerpt {
+  snippet: string;
+  matches: [number, number][];
+}
+
+/** Null unless every term occurs in `text`. */
+export function excerpt(text: string, terms: string[]): Excerpt | null {
+  const quick = fold(text);
+  if (terms.length === 0 || !terms.every((term) => quick.includes(term))) return null;
+  // Positions cost much more than folding; only a text that matches pays for them, and only around its first match.
+  const first = Math.min(...terms.map((term) => quick.indexOf(term)));
+  const from = sourceOffset(text, first);
+  const begin = wordStart(text, Math.max(0, from - snippetBefore), from);
+  const end = wordEnd(text, Math.min(text.length, begin + snippetLength));
+  const body = text.slice(begin, end).replace(/\s/g, " ");
+  const lead = begin > 0 ? "…" : "";
+  const ranges = matchRanges(body, terms).map(([a, b]): [number, number] => [a + lead.length, b + lead.length]);
+  return { snippet: lead + body + (end < text.length ? "…" : ""), matches: ranges };
+}
+
+/** Where in `source` the folded unit `unit` begins: the prefix whose fold is at least that long, found by halving. */
+function sourceOffset(source: string, unit: number): number {
+  let low = 0;
+  let high = source.length;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (fold(source.slice(0, middle)).length <= unit) low = middle;
+    else high = middle - 1;
+  }
+  return isLow(source, low) ? low - 1 : low;
+}
+
+function matchRanges(body: string, terms: string[]): [number, number][] {
+  const folded = foldWithPositions(body);
+  const ranges: [number, number][] = [];
+  for (const term of terms) {
+    for (let at = folded.text.indexOf(term); at >= 0 && ranges.length < mostMatches; at = folded.text.indexOf(term, at + term.length)) {
+      ranges.push(sourceRange(folded, at, at + term.length));
+    }
+  }
+  return merge(ranges);
+}
+
+function merge(ranges: [number, number][]): [number, number][] {
+  const merged: [number, number][] = [];
+  for (const [from, to] of ranges.sort((a, b) => a[0] - b[0] || a[1] - b[1])) {
+    const last = merged[merged.length - 1];
+    if (last !== undefined && from <= last[1]) last[1] = Math.max(last[1], to);
+    else merged.push([from, to]);
+  }
+  return merged;
+}
+
+/** The next word's start after `at`, when there is one before `limit`; never inside a surrogate pair. */
+function wordStart(text: string, at: number, limit: number): number {
+  if (at === 0) return 0;
+  for (let i = at; i < limit; i++) if (/\s/.test(text.charAt(i - 1)) && !/\s/.test(text.charAt(i))) return i;
+  return isLow(text, at) ? at - 1 : at;
+}
+
+function wordEnd(text: string, at: number): number {
+  if (at === text.length) return at;
+  for (let i = at; i > at - 24 && i > 0; i--) if (/\s/.test(text.charAt(i))) return i;
+  return isLow(text, at) ? at + 1 : at;
+}
+
+function isLow(text: string, at: number): boolean {
+  const unit = text.charCodeAt(at);
+  return unit >= 0xdc00 && unit <= 0xdfff;
+}
