@@ -23,8 +23,12 @@ export function createBlockWriter(database: Database): BlockWriter {
   const readBlocks = database.prepare<[number], { number: number; type: Block["type"]; attributes: string }>(
     "SELECT number, type, attributes FROM block WHERE message = ? ORDER BY position",
   );
-  const readPieces = database.prepare<[number], { text: string }>("SELECT text FROM piece WHERE block = ? ORDER BY number");
-  const addBlock = database.prepare<[number, number, string, string]>("INSERT INTO block (message, position, type, attributes) VALUES (?, ?, ?, ?)");
+  const readPieces = database.prepare<[number], { text: string }>(
+    "SELECT text FROM piece WHERE block = ? ORDER BY number",
+  );
+  const addBlock = database.prepare<[number, number, string, string]>(
+    "INSERT INTO block (message, position, type, attributes) VALUES (?, ?, ?, ?)",
+  );
   const setAttributes = database.prepare<[string, number]>("UPDATE block SET attributes = ? WHERE number = ?");
   const removeBlocks = database.prepare<[number, number]>("DELETE FROM block WHERE message = ? AND position >= ?");
   const addPiece = database.prepare<[number, string]>("INSERT INTO piece (block, text) VALUES (?, ?)");

@@ -16,7 +16,12 @@ export function openStore(options: StoreOptions): Store {
     const reads = attempt(path, () => createReads(database));
     const writes = attempt(path, () => createWrites(database, reads, clock));
     attempt(path, () => writes.prune(Number.MAX_SAFE_INTEGER));
-    return { path, ...guard(path, reads), ...guard(path, writes), close: () => attempt(path, () => void database.close()) };
+    return {
+      path,
+      ...guard(path, reads),
+      ...guard(path, writes),
+      close: () => attempt(path, () => void database.close()),
+    };
   } catch (error) {
     database.close();
     throw error;

@@ -22,7 +22,12 @@ export function trigramExpression(term: string): string | null {
   const characters = [...term];
   const trigrams = new Set<string>();
   for (let i = 0; i + 3 <= characters.length && trigrams.size < 32; i++) {
-    trigrams.add(`"${characters.slice(i, i + 3).join("").replace(/"/g, '""')}"`);
+    trigrams.add(
+      `"${characters
+        .slice(i, i + 3)
+        .join("")
+        .replace(/"/g, '""')}"`,
+    );
   }
   return trigrams.size === 0 ? null : [...trigrams].join(" AND ");
 }
@@ -63,7 +68,11 @@ function matchRanges(body: string, terms: string[]): [number, number][] {
   const folded = foldWithPositions(body);
   const ranges: [number, number][] = [];
   for (const term of terms) {
-    for (let at = folded.text.indexOf(term); at >= 0 && ranges.length < mostMatches; at = folded.text.indexOf(term, at + term.length)) {
+    for (
+      let at = folded.text.indexOf(term);
+      at >= 0 && ranges.length < mostMatches;
+      at = folded.text.indexOf(term, at + term.length)
+    ) {
       ranges.push(sourceRange(folded, at, at + term.length));
     }
   }

@@ -29,7 +29,9 @@ export function createReads(database: Database): Reads {
   const listSessions = database.prepare<[], SessionRow>(
     `SELECT ${sessionColumns} FROM session s WHERE s.deleted_at IS NULL ORDER BY s.pinned DESC, s.updated_at DESC, s.rowid DESC`,
   );
-  const oneSession = database.prepare<[string], SessionRow>(`SELECT ${sessionColumns} FROM session s WHERE s.id = ? AND s.deleted_at IS NULL`);
+  const oneSession = database.prepare<[string], SessionRow>(
+    `SELECT ${sessionColumns} FROM session s WHERE s.id = ? AND s.deleted_at IS NULL`,
+  );
   const messagesOf = database.prepare<[string], MessageRow>("SELECT * FROM message WHERE session = ? ORDER BY number");
   const piecesOf = database.prepare<[string], PieceRow>(
     `SELECT ${pieceColumns} FROM message m JOIN block b ON b.message = m.number LEFT JOIN piece p ON p.block = b.number
@@ -45,10 +47,13 @@ export function createReads(database: Database): Reads {
        UNION SELECT m.number, m.parent FROM path JOIN message m ON m.id = path.parent
      ) SELECT * FROM message WHERE number IN (SELECT number FROM path) ORDER BY number`,
   );
-  const interrupted = database.prepare<[], MessageRow>("SELECT * FROM message WHERE status = 'interrupted' ORDER BY number DESC");
+  const interrupted = database.prepare<[], MessageRow>(
+    "SELECT * FROM message WHERE status = 'interrupted' ORDER BY number DESC",
+  );
   const setting = database.prepare<[string], { value: string }>("SELECT value FROM setting WHERE key = ?");
 
-  const read = (row: MessageRow): Message => toMessage(row, assemble(piecesOfMessage.all(row.number)).get(row.number) ?? []);
+  const read = (row: MessageRow): Message =>
+    toMessage(row, assemble(piecesOfMessage.all(row.number)).get(row.number) ?? []);
 
   function session(sessionId: string): Session | null {
     const row = oneSession.get(sessionId);

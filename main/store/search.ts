@@ -17,8 +17,12 @@ interface CandidateRow {
 
 const defaultLimit = 50;
 
-export function createSearch(database: Database, listSessions: { all(): SessionRow[] }): (query: string, limit?: number) => SearchHit[] {
-  const columns = "m.number, m.id, m.session, m.created_at FROM message m JOIN session s ON s.id = m.session AND s.deleted_at IS NULL";
+export function createSearch(
+  database: Database,
+  listSessions: { all(): SessionRow[] },
+): (query: string, limit?: number) => SearchHit[] {
+  const columns =
+    "m.number, m.id, m.session, m.created_at FROM message m JOIN session s ON s.id = m.session AND s.deleted_at IS NULL";
   const indexed = database.prepare<[string], CandidateRow>(
     `SELECT ${columns} WHERE m.status = 'streaming' OR m.number IN (SELECT rowid FROM message_text WHERE message_text MATCH ?) ORDER BY m.number DESC`,
   );
@@ -33,7 +37,13 @@ export function createSearch(database: Database, listSessions: { all(): SessionR
     for (const session of [...sessions].sort((a, b) => b.updatedAt - a.updatedAt)) {
       const found = excerpt(session.title, terms);
       if (found !== null && hits.length < limit) {
-        hits.push({ sessionId: session.id, sessionTitle: session.title, messageId: null, ...found, updatedAt: session.updatedAt });
+        hits.push({
+          sessionId: session.id,
+          sessionTitle: session.title,
+          messageId: null,
+          ...found,
+          updatedAt: session.updatedAt,
+        });
       }
     }
     const titles = new Map(sessions.map((session) => [session.id, session.title]));
@@ -44,7 +54,13 @@ export function createSearch(database: Database, listSessions: { all(): SessionR
       const found = excerpt(textOf(candidate.number), terms);
       if (found === null) continue;
       const sessionTitle = titles.get(candidate.session) ?? "";
-      hits.push({ sessionId: candidate.session, sessionTitle, messageId: candidate.id, ...found, updatedAt: candidate.created_at });
+      hits.push({
+        sessionId: candidate.session,
+        sessionTitle,
+        messageId: candidate.id,
+        ...found,
+        updatedAt: candidate.created_at,
+      });
     }
     return hits;
   };

@@ -26,13 +26,19 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
      updated_at = @updatedAt WHERE id = @id`,
   );
   const touch = database.prepare<[number, string]>("UPDATE session SET updated_at = max(updated_at, ?) WHERE id = ?");
-  const hide = database.prepare<[number, string]>("UPDATE session SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL");
-  const unhide = database.prepare<[string]>("UPDATE session SET deleted_at = NULL WHERE id = ? AND deleted_at IS NOT NULL");
+  const hide = database.prepare<[number, string]>(
+    "UPDATE session SET deleted_at = ? WHERE id = ? AND deleted_at IS NULL",
+  );
+  const unhide = database.prepare<[string]>(
+    "UPDATE session SET deleted_at = NULL WHERE id = ? AND deleted_at IS NOT NULL",
+  );
   const unindexDeleted = database.prepare<[number]>(
     `DELETE FROM message_text WHERE rowid IN
      (SELECT m.number FROM message m JOIN session s ON s.id = m.session WHERE s.deleted_at IS NOT NULL AND s.deleted_at < ?)`,
   );
-  const removeDeleted = database.prepare<[number]>("DELETE FROM session WHERE deleted_at IS NOT NULL AND deleted_at < ?");
+  const removeDeleted = database.prepare<[number]>(
+    "DELETE FROM session WHERE deleted_at IS NOT NULL AND deleted_at < ?",
+  );
   const rebuildIndex = database.prepare("INSERT INTO message_text (message_text) VALUES ('optimize')");
   const key = database.prepare<[string], MessageKey>("SELECT number, session FROM message WHERE id = ?");
   const addRow = database.prepare(
@@ -47,7 +53,9 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
   );
   const unindex = database.prepare<[number]>("DELETE FROM message_text WHERE rowid = ?");
   const index = database.prepare<[number, string]>("INSERT INTO message_text (rowid, text) VALUES (?, ?)");
-  const streaming = database.prepare<[], { number: number; id: string }>("SELECT number, id FROM message WHERE status = 'streaming' ORDER BY number");
+  const streaming = database.prepare<[], { number: number; id: string }>(
+    "SELECT number, id FROM message WHERE status = 'streaming' ORDER BY number",
+  );
   const interrupt = database.prepare<[number]>("UPDATE message SET status = 'interrupted' WHERE number = ?");
   const putSetting = database.prepare<[string, string]>(
     "INSERT INTO setting (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
@@ -132,12 +140,15 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
     },
     addMessage(message, options = {}) {
       existing(message.sessionId);
-      if (message.parentId !== null && existingKey(message.parentId).session !== message.sessionId) throw foreignMessage(message.parentId);
+      if (message.parentId !== null && existingKey(message.parentId).session !== message.sessionId)
+        throw foreignMessage(message.parentId);
       let messageNumber = -1;
       try {
         transact(() => {
           const { id, sessionId, parentId, role, createdAt } = message;
-          messageNumber = Number(addRow.run({ id, sessionId, parentId, role, createdAt, ...variable(message) }).lastInsertRowid);
+          messageNumber = Number(
+            addRow.run({ id, sessionId, parentId, role, createdAt, ...variable(message) }).lastInsertRowid,
+          );
           writeBlocks(messageNumber, message);
           touch.run(clock(), sessionId);
           if (options.head === true) setHead.run(sessionId, id);
