@@ -271,11 +271,12 @@ def glm4moe():
     return "Glm4MoeForCausalLM", "Glm4MoeConfig", c, r, s
 
 
-def gptoss():
+def gptoss(rounded=False):
+    """`rounded`: the YaRN ramp between whole dimensions, as llama.cpp computes it; the makers' own configuration does not round."""
     c = dict(BASE, num_hidden_layers=4, intermediate_size=32, head_dim=16, num_local_experts=8, num_experts_per_tok=2,
              sliding_window=16, tie_word_embeddings=False, attention_bias=True,
              layer_types=["sliding_attention" if i % 2 == 0 else "full_attention" for i in range(4)],
-             rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=False,
+             rope_parameters=dict(rope_type="yarn", rope_theta=150000.0, factor=32.0, beta_fast=32.0, beta_slow=1.0, truncate=rounded,
                                   original_max_position_embeddings=64))
     r = common("gpt-oss", c, 16, {"rope.freq_base": 150000.0, "attention.sliding_window": 16, "expert_count": 8,
                                   "expert_used_count": 2, "expert_feed_forward_length": 32, "rope.scaling.type": "yarn",

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes OUT/<family>.json (how to make the tiny GGUF, and the token ids) and OUT/<family>.logits (float32, tokens x vocabulary).
 
-usage: make_golden.py OUT      Needs torch, transformers >= 5.17 and numpy; float32 on the CPU, so no device changes the figures.
+usage: make_golden.py OUT [FAMILY ...]      Needs torch, transformers >= 5.17 and numpy; float32 on the CPU, so no device changes the figures.
 """
 import json
 import pathlib
@@ -12,6 +12,7 @@ import torch
 import transformers
 
 import family
+import gemma4
 import hybrid
 from portable import tokens
 
@@ -25,10 +26,14 @@ FAMILIES = {
     "qwen3": family.qwen3,
     "qwen3moe": family.qwen3moe,
     "gemma3": family.gemma3,
+    "gemma4-moe": gemma4.mixture,
+    "gemma4-per-layer": gemma4.per_layer,
+    "bitnet": gemma4.bitnet,
     "phi3": family.phi3,
     "glm4": family.glm4,
     "glm4moe": family.glm4moe,
     "gpt-oss": family.gptoss,
+    "gpt-oss-rounded": lambda: family.gptoss(rounded=True),
     "qwen35": hybrid.qwen35,
     "qwen35moe": hybrid.qwen35moe,
     "qwen3next": hybrid.qwen3next,
@@ -59,8 +64,10 @@ def logits_of(name, build):
 def main():
     out = pathlib.Path(sys.argv[1])
     out.mkdir(parents=True, exist_ok=True)
-    failed = []
+    only, failed = sys.argv[2:], []
     for name, build in FAMILIES.items():
+        if only and name not in only:
+            continue
         try:
             recipe, ids, logits = logits_of(name, build)
         except (Exception, SystemExit) as error:  # report every family in one run
