@@ -4,7 +4,8 @@
  */
 
 /** Latin, Greek and Cyrillic accents, Hebrew points, Arabic vowel signs. Marks that make another letter (kana, Indic) stay. */
-const marks = /[\u0300-\u036f\u0591-\u05bd\u064b-\u0652\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]/g;
+const marks =
+  /[\u0300-\u036f]|[\u0591-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: a zero byte would end the text for SQLite
 const spaces = /[\s\u0000]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII

@@ -1,0 +1,100 @@
+/** A model of the library: its file, what is known of it, and how it looks to the page. */
+import type { Model } from "../../app/contract/model.ts";
+import type { MemoryPlan, ModelInspection } from "../../app/engine.ts";
+import { HalogenError, type WireError } from "../../app/error.ts";
+import { displayName, type ModelFile } from "./folder.ts";
+
+export interface Entry {
+  file: ModelFile;
+  inspection: ModelInspection | null;
+  /** Of the file: it can never be loaded as it is. */
+  fault: WireError | null;
+  /** Of the last try to load it. */
+  loadError: WireError | null;
+  state: "idle" | "loading" | "loaded";
+  /** 0..1 while loading. */
+  progress: number | null;
+  plan: MemoryPlan | null;
+}
+
+/** llama.cpp's own defaults, which model cards assume where they say nothing. */
+const defaults = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
+
+export function createEntry(file: ModelFile): Entry {
+  return { file, inspection: null, fault: null, loadError: null, state: "idle", progress: null, plan: null };
+}
+
+export function toModel(entry: Entry): Model {
+  const { file, inspection } = entry;
+  const idle = entry.fault === null ? "available" : "broken";
+  return {
+    id: file.id,
+    name: displayName(file.fileName),
+    fileName: file.fileName,
+    bytes: file.bytes,
+    architecture: inspection?.architecture ?? "",
+    format: inspection?.format ?? "",
+    parameters: inspection?.parameters ?? 0,
+    contextLength: inspection?.contextLength ?? 0,
+    state: entry.state === "idle" ? idle : entry.state,
+    progress: entry.state === "loading" ? (entry.progress ?? 0) : null,
+    error: entry.fault ?? entry.loadError,
+    hasTemplate: inspection?.template != null,
+    defaults: samplingOf(inspection),
+    plan: entry.plan,
+  };
+}
+
+/** What keeps a file that was read without an error from being loaded; null when nothing does. `architectures`: those the engine has. */
+export function faultOf(
+  file: ModelFile,
+  inspection: ModelInspection,
+  architectures: readonly string[],
+): HalogenError | null {
+  if (inspection.supported) return null;
+  return new HalogenError(
+    architectures.includes(inspection.architecture) ? "model.unsupported_format" : "model.unknown_architecture",
+    `${file.fileName}: ${inspection.problem || `this version has no support for "${inspection.architecture}"`}`,
+    {
+      hint: "This file is fine; a newer Halogen may be able to load it.",
+      detail: { architecture: inspection.architecture, format: inspection.format },
+    },
+  );
+}
+
+/** Faults that the names alone show; null when the file is worth opening. */
+export function faultOfShards(file: ModelFile): HalogenError | null {
+  if (file.shards === 1) return null;
+  const detail = { shards: file.shards, missing: file.missingShards.length };
+  if (file.missingShards.length > 0) {
+    return new HalogenError(
+      "file.missing",
+      `Of ${file.shards} parts of ${file.fileName}, part ${file.missingShards.join(", ")} is not there`,
+      {
+        hint: "Download the missing parts into the same folder.",
+        detail,
+      },
+    );
+  }
+  return new HalogenError(
+    "model.unsupported_format",
+    `${file.fileName} is split into ${file.shards} files, which this version cannot load yet`,
+    {
+      hint: "The files are fine. Join them with llama.cpp's gguf-split --merge, or choose a download in one file.",
+      detail,
+    },
+  );
+}
+
+function samplingOf(inspection: ModelInspection | null): Model["defaults"] {
+  const hint = (name: string, otherwise: number): number => {
+    const value = inspection?.metadata[`general.sampling.${name}`];
+    return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : otherwise;
+  };
+  return {
+    temperature: hint("temp", defaults.temperature),
+    topK: Math.trunc(hint("top_k", defaults.topK)),
+    topP: hint("top_p", defaults.topP),
+    minP: hint("min_p", defaults.minP),
+  };
+}
