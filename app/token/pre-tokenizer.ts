@@ -1,0 +1,120 @@
+/**
+ * Pre-tokenizers as data: the expressions that cut a text into the pieces inside which BPE merges. Several expressions apply one after
+ * the other to the pieces the previous one left; what an expression does not match stays a piece of its own.
+ *
+ * The expressions are those of the models' own tokenizer files. `\s` and `\S` mean Unicode White_Space there; JavaScript's differ
+ * (U+0085, U+FEFF), so `compile` replaces them.
+ */
+
+export interface PreTokenizer {
+  expressions: RegExp[];
+  /** A piece that is a vocabulary entry as a whole is taken without merging. */
+  ignoreMerges: boolean;
+  /** tokenizer.ggml.add_bos_token when the file does not say. */
+  addBos: boolean;
+}
+
+const contraction = "(?:'[sS]|'[tT]|'[rR][eE]|'[vV][eE]|'[mM]|'[lL][lL]|'[dD])";
+const newlines = String.raw`\s*[\r\n]+|\s+(?!\S)|\s+`;
+const punctuation = String.raw` ?[^\s\p{L}\p{N}]+[\r\n]*`;
+const word = String.raw`[^\r\n\p{L}\p{N}]?\p{L}+`;
+const upper = String.raw`[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]`;
+const lower = String.raw`[\p{Ll}\p{Lm}\p{Lo}\p{M}]`;
+const lead = String.raw`[^\r\n\p{L}\p{N}]?`;
+
+const llama3 = String.raw`${contraction}|${word}|\p{N}{1,3}|${punctuation}|${newlines}`;
+const qwen2 = String.raw`${contraction}|${word}|\p{N}|${punctuation}|${newlines}`;
+const qwen35 = String.raw`${contraction}|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|${newlines}`;
+const gpt2 = String.raw`'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`;
+const cased = (tail: string, number: string): string =>
+  String.raw`${lead}${upper}*${lower}+${tail}|${lead}${upper}+${lower}*${tail}|${number}| ?[^\s\p{L}\p{N}]+[\r\n/]*|${newlines}`;
+const gpt4o = cased(`${contraction}?`, String.raw`\p{N}{1,3}`);
+const tekken = cased("", String.raw`\p{N}`);
+const ascii = "[!\"#$%&'()*+,\\-.\\/:;<=>?@\\[\\\\\\]^_`\\{|\\}~]";
+const deepseek3 = String.raw`${ascii}[A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|${newlines}`;
+const han = "[一-龥ࠀ-一가-\u{D7FF}]+";
+const hanKana = "[一-龥぀-ゟ゠-ヿ]+";
+const latin =
+  "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-ᴫᵫ-ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-ώᾀ-ᾴᾶ-ᾼιῂ-ῄῆ-ῌῐ-ΐῖ-Ίῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤΩℨK-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-𞥃";
+
+interface Family {
+  names: string[];
+  expressions: string[];
+  ignoreMerges?: boolean;
+  addBos?: boolean;
+}
+
+const families: Family[] = [
+  { names: ["smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"], expressions: [String.raw`\p{N}`, gpt2] },
+  {
+    names: ["gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "exaone4", "mellum", "modern-bert", "granite-docling", "gigachat", "a.x-4.0"],
+    expressions: [gpt2],
+  },
+  {
+    names: ["llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"],
+    expressions: [llama3],
+    ignoreMerges: true,
+    addBos: true,
+  },
+  { names: ["dbrx", "smaug-bpe", "chatglm-bpe"], expressions: [llama3] },
+  { names: ["glm4", "glm5"], expressions: [llama3], ignoreMerges: true },
+  {
+    names: ["qwen2", "deepseek-r1-qwen", "kormo", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"],
+    expressions: [qwen2],
+  },
+  { names: ["qwen35"], expressions: [qwen35] },
+  { names: ["gpt-4o", "llama4", "kanana2", "minimax-m2"], expressions: [gpt4o] },
+  { names: ["tekken"], expressions: [tekken], ignoreMerges: true, addBos: true },
+  { names: ["deepseek-v3", "hunyuan-dense", "joyai-llm"], expressions: [String.raw`\p{N}{1,3}`, hanKana, deepseek3] },
+  {
+    names: ["deepseek-llm"],
+    expressions: [
+      String.raw`[\r\n]`,
+      String.raw`\s?[${latin}]+`,
+      String.raw`\s?[!-\/:-~！-／：-～‘-‟　-。]+`,
+      String.raw`\s+$`,
+      han,
+      String.raw`\p{N}+`,
+    ],
+  },
+  { names: ["deepseek-coder"], expressions: [String.raw`[\r\n]`, String.raw`\s?\p{L}+`, String.raw`\s?\p{P}+`, han, String.raw`\p{N}`] },
+  { names: ["falcon"], expressions: ["[\\p{P}\\$\\+<=>\\^~\\|`]+", gpt2, "[0-9][0-9][0-9]"] },
+  { names: ["default"], expressions: [String.raw`[\p{P}\$\+<=>\^~\|]+`, gpt2, String.raw`\p{N}+`, "[0-9][0-9][0-9]"] },
+];
+
+const byName = new Map<string, Family>(families.flatMap((family) => family.names.map((name) => [name, family] as const)));
+
+export const preTokenizerNames: readonly string[] = [...byName.keys()];
+
+/** Undefined for a name this version does not know. */
+export function findPreTokenizer(name: string): PreTokenizer | undefined {
+  const family = byName.get(name);
+  if (family === undefined) return undefined;
+  return {
+    expressions: family.expressions.map(compile),
+    ignoreMerges: family.ignoreMerges ?? false,
+    addBos: family.addBos ?? false,
+  };
+}
+
+function compile(expression: string): RegExp {
+  return new RegExp(expression.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}"), "gu");
+}
+
+/** Cuts `text` and hands each piece to `take`, in order; joined, the pieces are the text. */
+export function splitPieces(text: string, expressions: readonly RegExp[], take: (piece: string) => void, from = 0): void {
+  if (text === "") return;
+  const expression = expressions[from];
+  if (expression === undefined) {
+    take(text);
+    return;
+  }
+  const next = from + 1;
+  let at = 0;
+  for (const match of text.matchAll(expression)) {
+    if (match.index > at) splitPieces(text.slice(at, match.index), expressions, take, next);
+    splitPieces(match[0], expressions, take, next);
+    at = match.index + match[0].length;
+  }
+  if (at < text.length) splitPieces(at === 0 ? text : text.slice(at), expressions, take, next);
+}

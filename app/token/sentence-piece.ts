@@ -1,0 +1,86 @@
+/** SentencePiece-style BPE (tokenizer.ggml.model "llama"): characters, merged by the score of what they make, bytes as a last resort. */
+import type { Vocabulary } from "../engine.ts";
+import { createByteTable } from "./byte-table.ts";
+import type { TextEncoding } from "./byte-pair.ts";
+import { type Joiner, mergeSymbols } from "./merge.ts";
+import { malformed, type TokenBytes, tokenType } from "./token-bytes.ts";
+import { encodeUtf8, writeUtf8 } from "./utf8.ts";
+
+/** Stands for a space in the vocabulary (U+2581). */
+export const spaceMark = "▁";
+
+export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, spacePrefix: boolean): TextEncoding {
+  const { count, store, offsets } = tokens;
+  const scores = vocabulary.scores;
+  if (scores.length !== count) {
+    throw malformed(`The tokenizer has ${count} tokens but ${scores.length} scores`, { tokens: count, scores: scores.length });
+  }
+  const table = createByteTable(store, count);
+  for (let id = 0; id < count; id++) {
+    const type = tokens.types[id];
+    if (type === tokenType.control || type === tokenType.unknown || type === tokenType.byte) continue;
+    if ((offsets[id + 1] as number) > (offsets[id] as number)) table.add(offsets[id] as number, offsets[id + 1] as number, id);
+  }
+  const byteTokens = readByteTokens(tokens);
+  const unknown = vocabulary.special.unknown ?? 0;
+
+  return {
+    encode: (text, ids) => {
+      if (text === "") return;
+      const marked = (spacePrefix ? " " : "") + text;
+      const characters = Array.from(marked.replaceAll(" ", spaceMark));
+      // Symbols are token ids; a character that is no token gets an id behind them for the time of this call.
+      const strangers: Uint8Array[] = [];
+      const strangerIds = new Map<string, number>();
+      const symbols = new Int32Array(characters.length);
+      let pair = new Uint8Array(64);
+      const bytesOf = (symbol: number): Uint8Array =>
+        symbol < count ? tokens.bytes(symbol) : (strangers[symbol - count] as Uint8Array);
+      for (let i = 0; i < characters.length; i++) {
+        const character = characters[i] as string;
+        const length = writeUtf8(character, pair, 0);
+        let symbol = table.find(pair, 0, length);
+        if (symbol < 0) symbol = strangerIds.get(character) ?? -1;
+        if (symbol < 0) {
+          symbol = count + strangers.length;
+          strangers.push(encodeUtf8(character));
+          strangerIds.set(character, symbol);
+        }
+        symbols[i] = symbol;
+      }
+      const joined = (left: number, right: number): number => {
+        const head = bytesOf(left);
+        const tail = bytesOf(right);
+        const length = head.length + tail.length;
+        if (length > pair.length) pair = new Uint8Array(length * 2);
+        pair.set(head, 0);
+        pair.set(tail, head.length);
+        return table.find(pair, 0, length);
+      };
+      const joiner: Joiner = {
+        priority: (left, right) => {
+          const id = joined(left, right);
+          return id < 0 ? Number.POSITIVE_INFINITY : -(scores[id] as number);
+        },
+        join: joined,
+      };
+      const left = mergeSymbols(symbols, symbols.length, joiner);
+      for (let i = 0; i < left; i++) {
+        const symbol = symbols[i] as number;
+        if (symbol < count) ids.push(symbol);
+        else for (const byte of bytesOf(symbol)) ids.push(byteTokens[byte] ?? unknown);
+      }
+    },
+  };
+}
+
+/** Ids of `<0x00>` … `<0xFF>`, where the vocabulary has them. */
+export function readByteTokens(tokens: TokenBytes): (number | undefined)[] {
+  const ids: (number | undefined)[] = new Array(256).fill(undefined);
+  for (let id = 0; id < tokens.count; id++) {
+    if (tokens.types[id] !== tokenType.byte) continue;
+    const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(tokens.text(id));
+    if (match !== null) ids[Number.parseInt(match[1] as string, 16)] = id;
+  }
+  return ids;
+}

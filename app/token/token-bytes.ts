@@ -1,0 +1,80 @@
+/** The bytes each token stands for, once for all: what a reply prints, and what the merges work on. */
+import type { Vocabulary } from "../engine.ts";
+import { HalogenError } from "../error.ts";
+import { unmapBytes } from "./byte-map.ts";
+import { decodeUtf8 } from "./utf8.ts";
+
+export const tokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
+
+export interface TokenBytes {
+  count: number;
+  /** Token i is store[offsets[i] .. offsets[i + 1]]; there is spare room behind the last one. */
+  store: Uint8Array;
+  offsets: Uint32Array;
+  types: Int32Array;
+  /** 1 where the token was stored in mapped characters, so that merges can make it; literal text is reached only as a special token. */
+  mergeable: Uint8Array;
+  /** Literal text of a token as the file has it. */
+  text(id: number): string;
+  bytes(id: number): Uint8Array;
+}
+
+/** `mapped`: normal tokens are stored in the characters of byte-level BPE. `spare` bytes are added to the store. */
+export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: number): TokenBytes {
+  const { bytes: source, offsets: from } = vocabulary.tokens;
+  const count = from.length - 1;
+  if (count < 1) throw malformed("The tokenizer of this model has no tokens", {});
+  checkOffsets("tokens", source, from);
+  if (vocabulary.types.length !== 0 && vocabulary.types.length !== count) {
+    throw malformed(`The tokenizer has ${count} tokens but ${vocabulary.types.length} token types`, {
+      tokens: count,
+      types: vocabulary.types.length,
+    });
+  }
+  const types = vocabulary.types.length === 0 ? new Int32Array(count).fill(tokenType.normal) : vocabulary.types;
+  const store = new Uint8Array(source.length + spare);
+  const offsets = new Uint32Array(count + 1);
+  const mergeable = new Uint8Array(count);
+  let to = 0;
+  for (let id = 0; id < count; id++) {
+    offsets[id] = to;
+    const start = from[id] as number;
+    const end = from[id + 1] as number;
+    const type = types[id] as number;
+    const literal = !mapped || type === tokenType.control || type === tokenType.userDefined || type === tokenType.unknown;
+    const behind = literal ? -1 : unmapBytes(source, start, end, store, to);
+    if (behind >= 0) {
+      mergeable[id] = 1;
+      to = behind;
+    } else {
+      // Also for a normal token with characters that stand for no byte (command-r has some).
+      store.set(source.subarray(start, end), to);
+      to += end - start;
+    }
+  }
+  offsets[count] = to;
+  return {
+    count,
+    store,
+    offsets,
+    types,
+    mergeable,
+    text: (id) => decodeUtf8(source, from[id] ?? 0, from[id + 1] ?? 0),
+    bytes: (id) => store.subarray(offsets[id] ?? 0, offsets[id + 1] ?? 0),
+  };
+}
+
+export function checkOffsets(what: string, bytes: Uint8Array, offsets: Uint32Array): void {
+  let last = 0;
+  for (let i = 0; i < offsets.length; i++) {
+    const offset = offsets[i] as number;
+    if (offset < last || offset > bytes.length) {
+      throw malformed(`The tokenizer's ${what} are damaged at entry ${i}`, { entry: i, offset, bytes: bytes.length });
+    }
+    last = offset;
+  }
+}
+
+export function malformed(message: string, detail: Record<string, number | string>): HalogenError {
+  return new HalogenError("tokenizer.malformed", message, { hint: "The model file may be damaged; download it again.", detail });
+}
