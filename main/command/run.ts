@@ -1,0 +1,197 @@
+/** `halogen run "prompt"`: one turn through the same service as the app's, its text on standard output as it is made. */
+import type { EventPayload } from "../../app/contract/event.ts";
+import type { Message } from "../../app/contract/message.ts";
+import type { SamplingOptions } from "../../app/contract/session.ts";
+import { fromWire, HalogenError } from "../../app/error.ts";
+import type { Application } from "../application.ts";
+import { openApplication } from "./application.ts";
+import {
+  type Command,
+  type CommandContext,
+  exitCode,
+  type Io,
+  numberOption,
+  stringOption,
+  UsageError,
+} from "./command.ts";
+
+export const run: Command = {
+  name: "run",
+  summary: "Answer one prompt",
+  usage: '[options] "prompt"   (or - to read it from standard input)',
+  options: {
+    model: { type: "string", short: "m" },
+    system: { type: "string", short: "s" },
+    greedy: { type: "boolean" },
+    temperature: { type: "string", short: "t" },
+    "top-k": { type: "string" },
+    "top-p": { type: "string" },
+    "min-p": { type: "string" },
+    seed: { type: "string" },
+    "max-tokens": { type: "string", short: "n" },
+    context: { type: "string" },
+    save: { type: "boolean" },
+    stats: { type: "boolean" },
+  },
+  help: [
+    ["-m, --model M", "a model's id, name, file name, or a path (the one for new chats)"],
+    ["-s, --system S", "a system prompt"],
+    ["--greedy", "always the likeliest token; the same as --temperature 0"],
+    ["-t, --temperature T", "0 to 5 (the model's own)"],
+    ["--top-k N, --top-p P, --min-p P", "which tokens may be chosen (the model's own)"],
+    ["--seed S", "the same seed gives the same text"],
+    ["-n, --max-tokens N", "stop after so many tokens"],
+    ["--context N", "tokens of context (as the settings say)"],
+    ["--save", "keep it as a chat of the app, which must not run meanwhile"],
+    ["--stats", "print the counts and rates on standard error"],
+  ],
+  positionals: 1,
+  async run(context) {
+    const sampling = readSampling(context);
+    const contextLength = numberOption(context, "context", { from: 1, to: 10_000_000, integer: true });
+    const prompt = await readPrompt(context);
+    const application = await openApplication(context, {
+      store: context.values.save === true ? "file" : "memory",
+      settings: contextLength === undefined ? {} : { contextLength },
+    });
+    try {
+      const reply = await answer(context, application, prompt, sampling);
+      if (context.values.stats === true) context.io.err(describeStats(reply));
+      return finish(context, reply);
+    } finally {
+      await application.close();
+    }
+  },
+};
+
+function readSampling(context: CommandContext): Partial<SamplingOptions> {
+  const temperature = numberOption(context, "temperature", { from: 0, to: 5 });
+  if (context.values.greedy === true && temperature !== undefined && temperature !== 0) {
+    throw new UsageError("--greedy and --temperature contradict each other.");
+  }
+  const found: { [K in keyof SamplingOptions]: number | undefined } = {
+    temperature: context.values.greedy === true ? 0 : temperature,
+    topK: numberOption(context, "top-k", { from: 0, to: 1_000_000, integer: true }),
+    topP: numberOption(context, "top-p", { from: 0.000_001, to: 1 }),
+    minP: numberOption(context, "min-p", { from: 0, to: 1 }),
+    seed: numberOption(context, "seed", { from: 0, to: 4_294_967_295, integer: true }),
+    maxTokens: numberOption(context, "max-tokens", { from: 1, to: 1_000_000_000, integer: true }),
+  };
+  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
+}
+
+async function readPrompt({ positionals, io }: CommandContext): Promise<string> {
+  const [given] = positionals;
+  if (given === undefined)
+    throw new UsageError('There is no prompt. Give it in quotes, or "-" to read it from standard input.');
+  if (given !== "-") return given;
+  const parts: Buffer[] = [];
+  for await (const part of io.stdin) parts.push(Buffer.from(part as Buffer));
+  // The line end of `echo` is no part of what was asked.
+  const prompt = Buffer.concat(parts)
+    .toString("utf8")
+    .replace(/\r?\n$/, "");
+  if (prompt === "") throw new UsageError("Standard input was empty.");
+  return prompt;
+}
+
+async function chooseModel(context: CommandContext, { library }: Application): Promise<string> {
+  const wanted = stringOption(context, "model");
+  if (wanted !== undefined && /[\\/]/.test(wanted)) return (await library.resolve(wanted)).id;
+  await library.scan();
+  if (wanted !== undefined) return (await library.resolve(wanted)).id;
+  const preferred = library.preferred();
+  if (preferred !== null) return preferred.id;
+  const broken = library.list()[0]?.error ?? null;
+  if (broken !== null) throw fromWire(broken);
+  throw new HalogenError("model.not_found", "There is no model yet.", {
+    hint: `Put a GGUF file into ${context.environment.modelFolders[0]}, or give a path with --model.`,
+  });
+}
+
+/** Settles with the reply when it has ended, however it ended. */
+async function answer(
+  context: CommandContext,
+  application: Application,
+  text: string,
+  sampling: Partial<SamplingOptions>,
+): Promise<Message> {
+  const { io, signal } = context;
+  const { service } = application;
+  const modelId = await chooseModel(context, application);
+  const system = stringOption(context, "system");
+  const created = await service.handle("session.create", { modelId, ...(system === undefined ? {} : { system }) });
+  const sessionId = (created as { id: string }).id;
+  await service.handle("session.update", { sessionId, sampling });
+
+  const printer = createPrinter(io);
+  let stop: () => void = () => undefined;
+  const ended = new Promise<Message>((resolve) => {
+    stop = service.subscribe((event) => {
+      if (event.name === "message.delta") printer.delta(event.payload);
+      else if (event.name === "message.progress") printer.progress(event.payload);
+      else if (event.name === "message.changed" && event.payload.role === "assistant") {
+        if (event.payload.status !== "streaming") resolve(event.payload);
+      }
+    });
+  });
+  const interrupt = () => void service.handle("chat.stop", { sessionId }).catch(application.report);
+  try {
+    await service.handle("chat.send", { sessionId, parentId: null, text });
+    signal.addEventListener("abort", interrupt, { once: true });
+    if (signal.aborted) interrupt();
+    return await ended;
+  } finally {
+    stop();
+    signal.removeEventListener("abort", interrupt);
+    printer.end();
+  }
+}
+
+/** Text to standard output; waiting, and the model's thinking, to standard error. */
+function createPrinter(io: Io) {
+  let shown = 0;
+  let wrote = false;
+  const clear = () => {
+    if (shown > 0) io.err(`\r${" ".repeat(shown)}\r`);
+    shown = 0;
+  };
+  return {
+    progress({ phase, done, total }: EventPayload<"message.progress">) {
+      if (!io.terminal || wrote) return;
+      const words = { queued: "waiting", load: "loading the model", prefill: "reading the prompt" }[phase];
+      const line = `${words}${total > 0 ? ` ${Math.floor((100 * done) / total)} %` : ""}`;
+      clear();
+      io.err(line);
+      shown = line.length;
+    },
+    delta({ type, text }: EventPayload<"message.delta">) {
+      clear();
+      if (type === "reasoning") {
+        io.err(text);
+        return;
+      }
+      wrote = true;
+      io.out(text);
+    },
+    end() {
+      clear();
+      if (wrote) io.out("\n");
+    },
+  };
+}
+
+function finish({ signal }: CommandContext, reply: Message): number {
+  if (reply.error !== null) throw fromWire(reply.error);
+  return signal.aborted ? exitCode.interrupted : exitCode.done;
+}
+
+function describeStats({ stats, status, modelName }: Message): string {
+  if (stats === null) return "";
+  const prefill = stats.prefillMilliseconds > 0 ? (1000 * stats.recomputed) / stats.prefillMilliseconds : 0;
+  return (
+    `${modelName ?? ""}: ${stats.promptTokens} prompt tokens (${stats.reused} reused, ${prefill.toFixed(0)} tokens/s), ` +
+    `${stats.generatedTokens} generated (${stats.tokensPerSecond.toFixed(1)} tokens/s), ` +
+    `first after ${stats.firstTokenMilliseconds.toFixed(0)} ms, seed ${stats.seed}, ${status}\n`
+  );
+}
