@@ -1,0 +1,300 @@
+// Attention over paged keys and values with a running softmax, written once over a variant's Vector.
+// Few query rows read keys and values in place; many share a transposed copy of each block of keys.
+// A query row is one (token, head) pair: row = token * group + head.
+#pragma once
+#include "kernels/cpu/tile.h"
+
+namespace halogen::kernel {
+
+template <class V>
+struct KvF32 {
+  using Element = float;
+  HALOGEN_INLINE static typename V::Float load(const float* from) { return V::load(from); }
+  HALOGEN_INLINE static typename V::Float load(const float* from, int64_t count) { return V::load(from, count); }
+};
+
+template <class V>
+struct KvF16 {
+  using Element = uint16_t;
+  HALOGEN_INLINE static typename V::Float load(const uint16_t* from) { return V::load_half(from); }
+  HALOGEN_INLINE static typename V::Float load(const uint16_t* from, int64_t count) {
+    return V::load_half(from, count);
+  }
+};
+
+template <class V, class Kv>
+struct PagedAttention {
+  using Float = typename V::Float;
+  using Element = typename Kv::Element;
+  static constexpr int64_t kLanes = V::kLanes;
+  static constexpr int64_t kKeys = 32;                 // keys per block: scores of a row stay in registers
+  static constexpr int64_t kRows = V::kRegisters / 4;  // query rows multiplied at once
+  static constexpr int64_t kChunkRows = 96;            // query rows that share one copy of a key block
+  static constexpr int64_t kFew = 4;                   // up to here keys are read in place
+  static constexpr float kLog2E = 1.44269504f;
+
+  // Scratch: queries | sums | keys, transposed | values | scores | largest | totals, all padded to whole vectors.
+  struct Scratch {
+    float *query, *sum, *key, *value, *score, *largest, *total;
+    int64_t width;  // head_dim rounded up to whole vectors
+    Scratch(float* base, int64_t head_dim) : query(base), width(round_up(head_dim, kLanes)) {
+      sum = query + kChunkRows * width;
+      key = sum + kChunkRows * width;
+      value = key + kKeys * width;
+      score = value + kKeys * width;
+      largest = score + kChunkRows * kKeys;
+      total = largest + kChunkRows;
+    }
+    static size_t bytes(int64_t head_dim) {
+      const int64_t width = round_up(head_dim, kLanes);
+      return static_cast<size_t>(2 * kChunkRows * width + 2 * kKeys * width + kChunkRows * (kKeys + 2)) * sizeof(float);
+    }
+  };
+
+  static size_t scratch_bytes(int64_t head_dim, int64_t, int64_t, int64_t) { return Scratch::bytes(head_dim); }
+
+  static void run(const AttentionRun& run) {
+    const Scratch scratch(run.scratch, run.head_dim);
+    const int64_t rows = run.tokens * run.group;
+    for (int64_t row = 0; row < rows; row += kChunkRows) {
+      run_chunk(run, scratch, row, rows - row < kChunkRows ? rows - row : kChunkRows);
+    }
+  }
+
+  static constexpr Attention face() { return Attention{scratch_bytes, run}; }
+
+ private:
+  static int64_t position_of(const AttentionRun& run, int64_t row) { return run.position + row / run.group; }
+
+  static int64_t first_key(const AttentionRun& run, int64_t position) {
+    return run.window > 0 && position >= run.window ? position - run.window + 1 : 0;
+  }
+
+  static void run_chunk(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t rows) {
+    const bool few = rows <= kFew;
+    const int64_t padded = few ? rows : round_up(rows, kRows);
+    load_queries(run, scratch, row, rows, padded, few);
+    for (int64_t i = 0; i < padded; ++i) {
+      scratch.largest[i] = -3.0e38f;
+      scratch.total[i] = 0;
+    }
+    std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
+    const int64_t end = position_of(run, row + rows - 1) + 1;
+    int64_t key = first_key(run, position_of(run, row));
+    while (key < end) {
+      const int64_t in_page = key % run.page_tokens;
+      int64_t count = run.page_tokens - in_page < kKeys ? run.page_tokens - in_page : kKeys;
+      if (end - key < count) count = end - key;
+      const auto* keys = static_cast<const Element*>(run.key_pages[key / run.page_tokens]) + in_page * run.head_dim;
+      const auto* values = static_cast<const Element*>(run.value_pages[key / run.page_tokens]) + in_page * run.head_dim;
+      if (few) {
+        block_few(run, scratch, keys, values, row, rows, key, count);
+      } else {
+        block_many(run, scratch, keys, values, row, rows, key, count);
+      }
+      key += count;
+    }
+    for (int64_t i = 0; i < rows; ++i) {
+      const Float inverse = V::set(1.0f / scratch.total[i]);
+      const float* sum = scratch.sum + i * scratch.width;
+      float* out = run.out + (row + i) / run.group * run.out_stride + (row + i) % run.group * run.head_dim;
+      int64_t at = 0;
+      for (; at + kLanes <= run.head_dim; at += kLanes) V::store(out + at, V::multiply(V::load(sum + at), inverse));
+      if (at < run.head_dim) V::store(out + at, V::multiply(V::load(sum + at), inverse), run.head_dim - at);
+    }
+  }
+
+  // Scaled to powers of two. Few rows: query[row][width]; many: query[row / kRows][head_dim][kRows], absent rows zero.
+  static void load_queries(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t rows, int64_t padded,
+                           bool few) {
+    const float scale = run.scale * kLog2E;
+    std::memset(scratch.query, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
+    for (int64_t i = 0; i < rows; ++i) {
+      const float* from = run.query + (row + i) / run.group * run.query_stride + (row + i) % run.group * run.head_dim;
+      float* to =
+          few ? scratch.query + i * scratch.width : scratch.query + i / kRows * kRows * scratch.width + i % kRows;
+      const int64_t step = few ? 1 : kRows;
+      for (int64_t at = 0; at < run.head_dim; ++at) to[at * step] = from[at] * scale;
+    }
+  }
+
+  // The running softmax of one row over the scores of a block: scores become weights, the sum so far is rescaled.
+  HALOGEN_INLINE static void soften(const AttentionRun& run, const Scratch& scratch, int64_t chunk_row, int64_t i,
+                                    int64_t key, int64_t count) {
+    const int64_t position = position_of(run, chunk_row + i);
+    const int64_t visible_end = position + 1 - key < count ? position + 1 - key : count;
+    const int64_t visible_begin = first_key(run, position) - key;
+    const bool whole = visible_begin <= 0 && visible_end == kKeys;
+    float* score = scratch.score + i * kKeys;
+    Float values[kKeys / kLanes];
+    Float most = V::set(scratch.largest[i]);
+    for (int64_t k = 0; k < kKeys / kLanes; ++k) {
+      values[k] = V::load(score + k * kLanes);
+      if (!whole) values[k] = V::keep(values[k], visible_begin - k * kLanes, visible_end - k * kLanes);
+      most = V::maximum(most, values[k]);
+    }
+    const float largest = V::largest(most);
+    const Float base = V::set(largest);
+    Float total = V::zero();
+    for (int64_t k = 0; k < kKeys / kLanes; ++k) {
+      const Float weight = V::exp2(V::subtract(values[k], base));
+      total = V::add(total, weight);
+      V::store(score + k * kLanes, weight);
+    }
+    if (largest != scratch.largest[i]) {
+      const Float factor = V::exp2(V::set(scratch.largest[i] - largest));
+      float first[kLanes];
+      V::store(first, factor);
+      scratch.total[i] *= first[0];
+      float* sum = scratch.sum + i * scratch.width;
+      for (int64_t at = 0; at < scratch.width; at += kLanes) V::store(sum + at, V::multiply(V::load(sum + at), factor));
+      scratch.largest[i] = largest;
+    }
+    scratch.total[i] += V::sum(total);
+  }
+
+  HALOGEN_INLINE static Float load_part(const Element* from, int64_t at, int64_t head_dim) {
+    return at + kLanes <= head_dim ? Kv::load(from + at) : Kv::load(from + at, head_dim - at);
+  }
+
+  // Scores of R rows with kLanes keys, read in place.
+  template <int R>
+  HALOGEN_INLINE static void score_few(const AttentionRun& run, const Scratch& scratch, const Element* keys,
+                                       int64_t first, int64_t count) {
+    Float partial[R][kLanes];
+    for (int64_t lane = 0; lane < kLanes; ++lane) {
+      // Lanes beyond the block repeat its last key; the softmax masks them.
+      const int64_t at_key = first + lane < count ? first + lane : count - 1;
+      const Element* key = keys + at_key * run.head_dim;
+      for (int r = 0; r < R; ++r) partial[r][lane] = V::zero();
+      for (int64_t at = 0; at < run.head_dim; at += kLanes) {
+        const Float part = load_part(key, at, run.head_dim);
+        for (int r = 0; r < R; ++r) {
+          partial[r][lane] = V::multiply_add(part, V::load(scratch.query + r * scratch.width + at), partial[r][lane]);
+        }
+      }
+    }
+    for (int r = 0; r < R; ++r) V::store(scratch.score + r * kKeys + first, V::sums(partial[r]));
+  }
+
+  // sum[row] += weight[row][key] * value[key] for R rows and N vectors of the head, values in place or copied.
+  template <int R, int N, class Load>
+  HALOGEN_INLINE static void accumulate(const Scratch& scratch, int64_t row, int64_t at, int64_t count,
+                                        const Load& load) {
+    Float sum[R][N];
+    float* to = scratch.sum + row * scratch.width + at;
+    const float* weight = scratch.score + row * kKeys;
+    for (int r = 0; r < R; ++r) {
+      for (int n = 0; n < N; ++n) sum[r][n] = V::load(to + r * scratch.width + n * kLanes);
+    }
+    for (int64_t key = 0; key < count; ++key) {
+      Float value[N];
+      for (int n = 0; n < N; ++n) value[n] = load(key, at + n * kLanes);
+      for (int r = 0; r < R; ++r) {
+        const Float factor = V::set(weight[r * kKeys + key]);
+        for (int n = 0; n < N; ++n) sum[r][n] = V::multiply_add(factor, value[n], sum[r][n]);
+      }
+    }
+    for (int r = 0; r < R; ++r) {
+      for (int n = 0; n < N; ++n) V::store(to + r * scratch.width + n * kLanes, sum[r][n]);
+    }
+  }
+
+  template <int R, class Load>
+  HALOGEN_INLINE static void accumulate_rows(const Scratch& scratch, int64_t row, int64_t count, const Load& load) {
+    constexpr int kWide = V::kRegisters / 8;
+    int64_t at = 0;
+    for (; at + kWide * kLanes <= scratch.width; at += kWide * kLanes) {
+      accumulate<R, kWide>(scratch, row, at, count, load);
+    }
+    for (; at < scratch.width; at += kLanes) accumulate<R, 1>(scratch, row, at, count, load);
+  }
+
+  template <int R>
+  static void rows_few(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
+                       int64_t row, int64_t key, int64_t count) {
+    for (int64_t first = 0; first < count; first += kLanes) score_few<R>(run, scratch, keys, first, count);
+    for (int64_t i = 0; i < R; ++i) soften(run, scratch, row, i, key, count);
+    accumulate_rows<R>(scratch, 0, count, [&](int64_t at_key, int64_t at) {
+      return load_part(values + at_key * run.head_dim, at, run.head_dim);
+    });
+  }
+
+  static void block_few(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
+                        int64_t row, int64_t rows, int64_t key, int64_t count) {
+    switch (rows) {
+      case 1:
+        return rows_few<1>(run, scratch, keys, values, row, key, count);
+      case 2:
+        return rows_few<2>(run, scratch, keys, values, row, key, count);
+      case 3:
+        return rows_few<3>(run, scratch, keys, values, row, key, count);
+      default:
+        return rows_few<4>(run, scratch, keys, values, row, key, count);
+    }
+  }
+
+  // key[head_dim][kKeys], absent keys zero; value[kKeys][width].
+  static void copy_block(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
+                         int64_t count) {
+    for (int64_t first = 0; first < kKeys; first += kLanes) {
+      for (int64_t at = 0; at < scratch.width; at += kLanes) {
+        Float square[kLanes];
+        for (int64_t lane = 0; lane < kLanes; ++lane) {
+          square[lane] =
+              first + lane < count ? load_part(keys + (first + lane) * run.head_dim, at, run.head_dim) : V::zero();
+        }
+        V::transpose(square);
+        for (int64_t lane = 0; lane < kLanes; ++lane) V::store(scratch.key + (at + lane) * kKeys + first, square[lane]);
+      }
+    }
+    for (int64_t i = 0; i < count; ++i) {
+      for (int64_t at = 0; at < scratch.width; at += kLanes) {
+        V::store(scratch.value + i * scratch.width + at, load_part(values + i * run.head_dim, at, run.head_dim));
+      }
+    }
+  }
+
+  static void block_many(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
+                         int64_t chunk_row, int64_t rows, int64_t key, int64_t count) {
+    copy_block(run, scratch, keys, values, count);
+    for (int64_t row = 0; row < rows; row += kRows) {
+      const int64_t last = row + kRows < rows ? row + kRows - 1 : rows - 1;
+      const bool visible =
+          key <= position_of(run, chunk_row + last) && key + count > first_key(run, position_of(run, chunk_row + row));
+      if (!visible) continue;
+      for (int64_t first = 0; first < kKeys; first += 2 * kLanes) score_many(run, scratch, row, first);
+      for (int64_t i = row; i <= last; ++i) soften(run, scratch, chunk_row, i, key, count);
+      // Absent rows have had no softmax: their scores are products of zero, their sums are never read.
+      for (int64_t part = row; part < row + kRows; part += kRows / 2) {
+        accumulate_rows<kRows / 2>(scratch, part, count, [&](int64_t at_key, int64_t at) {
+          return V::load(scratch.value + at_key * scratch.width + at);
+        });
+      }
+    }
+  }
+
+  // Scores of kRows rows with two vectors of keys.
+  static void score_many(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t first) {
+    Float sum[kRows][2];
+    for (auto& pair : sum) pair[0] = pair[1] = V::zero();
+    const float* query = scratch.query + row * scratch.width;
+    const float* key = scratch.key + first;
+    for (int64_t at = 0; at < run.head_dim; ++at) {
+      const Float left = V::load(key), right = V::load(key + kLanes);
+      for (int64_t r = 0; r < kRows; ++r) {
+        const Float part = V::set(query[r]);
+        sum[r][0] = V::multiply_add(part, left, sum[r][0]);
+        sum[r][1] = V::multiply_add(part, right, sum[r][1]);
+      }
+      query += kRows;
+      key += kKeys;
+    }
+    for (int64_t r = 0; r < kRows; ++r) {
+      V::store(scratch.score + (row + r) * kKeys + first, sum[r][0]);
+      V::store(scratch.score + (row + r) * kKeys + first + kLanes, sum[r][1]);
+    }
+  }
+};
+
+}  // namespace halogen::kernel

@@ -1,0 +1,11 @@
+#include "kernels/cpu/attention.h"
+
+#include "kernel_table.h"
+#include "kernels/cpu/avx2/vector.h"
+
+namespace halogen::kernel::avx2 {
+
+const Attention attention_f32 = PagedAttention<Vector, KvF32<Vector>>::face();
+const Attention attention_f16 = PagedAttention<Vector, KvF16<Vector>>::face();
+
+}  // namespace halogen::kernel::avx2

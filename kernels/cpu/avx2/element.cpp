@@ -1,0 +1,33 @@
+#include "kernels/cpu/element.h"
+
+#include "kernel_table.h"
+#include "kernels/cpu/avx2/vector.h"
+
+namespace halogen::kernel::avx2 {
+
+void rms_norm(const float* x, const float* weight, float* out, int64_t count, float eps) {
+  Element<Vector>::rms_norm(x, weight, out, count, eps);
+}
+
+void silu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  Element<Vector>::silu_mul(gate, up, out, count);
+}
+
+void add(float* x, const float* y, int64_t count) {
+  Element<Vector>::add(x, y, count);
+}
+
+void rope(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const float* cosine, const float* sine,
+          bool neox) {
+  Element<Vector>::rope(x, heads, head_dim, rotated, cosine, sine, neox);
+}
+
+void kv_store_f32(const float* x, void* slot, int64_t head_dim) {
+  Element<Vector>::store_f32(x, slot, head_dim);
+}
+
+void kv_store_f16(const float* x, void* slot, int64_t head_dim) {
+  Element<Vector>::store_f16(x, slot, head_dim);
+}
+
+}  // namespace halogen::kernel::avx2

@@ -1,0 +1,133 @@
+// Sixteen floats: what the shared templates (element.h, attention.h, tile_float.h) need from this instruction set.
+#pragma once
+#include <cstdint>
+#include <cstring>
+
+#include "kernels/cpu/avx512/intrinsics.h"
+#include "kernels/cpu/tile.h"
+
+namespace halogen::kernel::avx512 {
+namespace {
+
+struct Vector {
+  using Float = __m512;
+  static constexpr int kLanes = 16;
+  static constexpr int kRegisters = 32;
+
+  HALOGEN_INLINE static __mmask16 first(int64_t count) { return static_cast<__mmask16>((1u << count) - 1); }
+  HALOGEN_INLINE static Float zero() { return _mm512_setzero_ps(); }
+  HALOGEN_INLINE static Float set(float value) { return _mm512_set1_ps(value); }
+  HALOGEN_INLINE static Float load(const float* from) { return _mm512_loadu_ps(from); }
+  HALOGEN_INLINE static Float load(const float* from, int64_t count) {
+    return _mm512_maskz_loadu_ps(first(count), from);
+  }
+  HALOGEN_INLINE static void store(float* to, Float value) { _mm512_storeu_ps(to, value); }
+  HALOGEN_INLINE static void store(float* to, Float value, int64_t count) {
+    _mm512_mask_storeu_ps(to, first(count), value);
+  }
+  // Halves and the upper halves of floats (BF16).
+  HALOGEN_INLINE static Float load_half(const uint16_t* from) {
+    return _mm512_cvtph_ps(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+  }
+  HALOGEN_INLINE static Float load_half(const uint16_t* from, int64_t count) {
+    return _mm512_cvtph_ps(_mm256_maskz_loadu_epi16(first(count), from));
+  }
+  HALOGEN_INLINE static void store_half(uint16_t* to, Float value, int64_t count) {
+    _mm256_mask_storeu_epi16(to, first(count), _mm512_cvtps_ph(value, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC));
+  }
+  HALOGEN_INLINE static Float load_upper(const uint16_t* from) {
+    const __m512i wide = _mm512_cvtepu16_epi32(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
+    return _mm512_castsi512_ps(_mm512_slli_epi32(wide, 16));
+  }
+  HALOGEN_INLINE static Float load_signed_bytes(const uint8_t* from) {
+    return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from))));
+  }
+  // The low, then the high nibbles of kLanes bytes.
+  HALOGEN_INLINE static void load_nibbles(const uint8_t* from, Float& low, Float& high) {
+    const __m512i bytes = _mm512_cvtepu8_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
+    low = _mm512_cvtepi32_ps(_mm512_and_si512(bytes, _mm512_set1_epi32(15)));
+    high = _mm512_cvtepi32_ps(_mm512_srli_epi32(bytes, 4));
+  }
+
+  HALOGEN_INLINE static Float add(Float a, Float b) { return _mm512_add_ps(a, b); }
+  HALOGEN_INLINE static Float subtract(Float a, Float b) { return _mm512_sub_ps(a, b); }
+  HALOGEN_INLINE static Float multiply(Float a, Float b) { return _mm512_mul_ps(a, b); }
+  HALOGEN_INLINE static Float divide(Float a, Float b) { return _mm512_div_ps(a, b); }
+  HALOGEN_INLINE static Float maximum(Float a, Float b) { return _mm512_max_ps(a, b); }
+  HALOGEN_INLINE static Float multiply_add(Float a, Float b, Float c) { return _mm512_fmadd_ps(a, b, c); }
+  // a * b - c in even lanes, a * b + c in odd ones.
+  HALOGEN_INLINE static Float multiply_alternate(Float a, Float b, Float c) { return _mm512_fmaddsub_ps(a, b, c); }
+  HALOGEN_INLINE static float sum(Float value) { return _mm512_reduce_add_ps(value); }
+  HALOGEN_INLINE static float largest(Float value) { return _mm512_reduce_max_ps(value); }
+
+  HALOGEN_INLINE static Float swap_pairs(Float value) { return _mm512_permute_ps(value, 0xb1); }
+  // Each of kLanes / 2 floats twice.
+  HALOGEN_INLINE static Float load_doubled(const float* from) {
+    const __m512i index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);
+    return _mm512_permutexvar_ps(index, _mm512_castps256_ps512(_mm256_loadu_ps(from)));
+  }
+  // value where index + lane lies in [begin, end), else minus infinity.
+  HALOGEN_INLINE static Float keep(Float value, int64_t begin, int64_t end) {
+    const uint32_t low = begin <= 0 ? 0 : begin >= kLanes ? 0xffffu : (1u << begin) - 1;
+    const uint32_t high = end <= 0 ? 0 : end >= kLanes ? 0xffffu : (1u << end) - 1;
+    return _mm512_mask_blend_ps(static_cast<__mmask16>(high & ~low), _mm512_set1_ps(-__builtin_inff()), value);
+  }
+
+  HALOGEN_INLINE static Float exp2(Float x) {
+    const Float whole = _mm512_roundscale_ps(x, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const Float part =
+        _mm512_sub_ps(_mm512_max_ps(_mm512_set1_ps(-200.0f), x), _mm512_max_ps(_mm512_set1_ps(-200.0f), whole));
+    Float value = _mm512_set1_ps(kExp2[0]);
+    for (int i = 1; i < 7; ++i) value = _mm512_fmadd_ps(value, part, _mm512_set1_ps(kExp2[i]));
+    return _mm512_scalef_ps(value, whole);
+  }
+
+  // Lane i becomes the sum of values[i].
+  HALOGEN_INLINE static Float sums(const Float (&values)[kLanes]) {
+    Float quads[4];
+    for (int i = 0; i < 4; ++i) {
+      const Float* v = values + 4 * i;
+      const Float low = _mm512_add_ps(_mm512_unpacklo_ps(v[0], v[1]), _mm512_unpackhi_ps(v[0], v[1]));
+      const Float high = _mm512_add_ps(_mm512_unpacklo_ps(v[2], v[3]), _mm512_unpackhi_ps(v[2], v[3]));
+      const __m512d left = _mm512_castps_pd(low), right = _mm512_castps_pd(high);
+      quads[i] = _mm512_add_ps(_mm512_castpd_ps(_mm512_unpacklo_pd(left, right)),
+                               _mm512_castpd_ps(_mm512_unpackhi_pd(left, right)));
+    }
+    return fold(fold(quads[0], quads[1]), fold(quads[2], quads[3]));
+  }
+
+  // Rows become columns.
+  HALOGEN_INLINE static void transpose(Float (&v)[kLanes]) {
+    Float quads[kLanes];
+    for (int i = 0; i < 4; ++i) {
+      const __m512d a = _mm512_castps_pd(_mm512_unpacklo_ps(v[4 * i], v[4 * i + 1]));
+      const __m512d b = _mm512_castps_pd(_mm512_unpackhi_ps(v[4 * i], v[4 * i + 1]));
+      const __m512d c = _mm512_castps_pd(_mm512_unpacklo_ps(v[4 * i + 2], v[4 * i + 3]));
+      const __m512d d = _mm512_castps_pd(_mm512_unpackhi_ps(v[4 * i + 2], v[4 * i + 3]));
+      quads[i] = _mm512_castpd_ps(_mm512_unpacklo_pd(a, c));
+      quads[4 + i] = _mm512_castpd_ps(_mm512_unpackhi_pd(a, c));
+      quads[8 + i] = _mm512_castpd_ps(_mm512_unpacklo_pd(b, d));
+      quads[12 + i] = _mm512_castpd_ps(_mm512_unpackhi_pd(b, d));
+    }
+    for (int i = 0; i < 4; ++i) {
+      const Float* q = quads + 4 * i;
+      const Float a = _mm512_shuffle_f32x4(q[0], q[1], 0x88), b = _mm512_shuffle_f32x4(q[0], q[1], 0xdd);
+      const Float c = _mm512_shuffle_f32x4(q[2], q[3], 0x88), d = _mm512_shuffle_f32x4(q[2], q[3], 0xdd);
+      v[i] = _mm512_shuffle_f32x4(a, c, 0x88);
+      v[4 + i] = _mm512_shuffle_f32x4(b, d, 0x88);
+      v[8 + i] = _mm512_shuffle_f32x4(a, c, 0xdd);
+      v[12 + i] = _mm512_shuffle_f32x4(b, d, 0xdd);
+    }
+  }
+
+ private:
+  HALOGEN_INLINE static Float fold(Float a, Float b) {
+    return _mm512_add_ps(_mm512_shuffle_f32x4(a, b, 0x88), _mm512_shuffle_f32x4(a, b, 0xdd));
+  }
+  // 2^x on [-1/2, 1/2], highest power first.
+  static constexpr float kExp2[7] = {1.5403530e-4f, 1.3333558e-3f, 9.6181291e-3f, 5.5504109e-2f,
+                                     2.4022651e-1f, 6.9314718e-1f, 1.0f};
+};
+
+}  // namespace
+}  // namespace halogen::kernel::avx512

@@ -1,0 +1,131 @@
+// attention rows against a plain softmax in double over the keys and values as the pages hold them.
+#include <cmath>
+#include <limits>
+
+#include "test/kernels/check.h"
+#include "test/kernels/sample.h"
+
+namespace halogen::test {
+namespace {
+
+struct Case {
+  int64_t head_dim, group, tokens, position, window, page_tokens;
+  float sharpness;  // of the scores: large ones make the softmax choose one key
+};
+
+// In units of the largest value: the sums are float, the weights are within 1e-6 of exact.
+struct Tolerance {
+  const char* variant;
+  double limit;
+};
+const Tolerance kTolerances[] = {{"reference", 1e-6}, {"avx2", 2e-5}, {"avx512", 2e-5}};
+
+void check_case(const kernel::Entry& entry, const Case& shape, Random& random, double limit, Report& report) {
+  const auto& attention = *static_cast<const kernel::Attention*>(entry.data);
+  const bool half = std::string(entry.quant) == "f16";
+  const int64_t length = shape.position + shape.tokens;
+  const int64_t pages = (length + shape.page_tokens - 1) / shape.page_tokens;
+  const size_t element = half ? 2 : 4;
+  const auto page_bytes = static_cast<size_t>(shape.page_tokens * shape.head_dim) * element;
+  std::vector<double> stored[2];
+  std::vector<Buffer> pool;
+  std::vector<const void*> tables[2];
+  for (int kind = 0; kind < 2; ++kind) {
+    for (int64_t page = 0; page < pages; ++page) {
+      pool.emplace_back(page_bytes);
+      uint8_t* bytes = pool.back().data();
+      // Positions that were never written hold NaN: nothing may read them into a result.
+      std::memset(bytes, 0xff, page_bytes);
+      for (int64_t slot = 0; slot < shape.page_tokens && page * shape.page_tokens + slot < length; ++slot) {
+        for (int64_t d = 0; d < shape.head_dim; ++d) {
+          const float value = random.normal();
+          const uint16_t bits = half_bits(value);
+          const auto at = static_cast<size_t>(slot * shape.head_dim + d) * element;
+          std::memcpy(bytes + at, half ? static_cast<const void*>(&bits) : &value, element);
+          stored[kind].push_back(half ? half_value(bits) : value);
+        }
+      }
+      tables[kind].push_back(bytes);
+    }
+  }
+  const int64_t query_stride = shape.group * shape.head_dim + 7, out_stride = shape.group * shape.head_dim + 3;
+  const std::vector<float> query = random_floats(random, shape.tokens * query_stride);
+  std::vector<float> out(static_cast<size_t>(shape.tokens * out_stride), 99.0f);
+  Buffer scratch(attention.scratch_bytes(shape.head_dim, shape.group, shape.tokens, shape.page_tokens));
+  std::memset(scratch.data(), 0xff, scratch.size());
+  const float scale = shape.sharpness / std::sqrt(static_cast<float>(shape.head_dim));
+  attention.run({query.data(), query_stride, out.data(), out_stride, tables[0].data(), tables[1].data(),
+                 shape.page_tokens, shape.head_dim, shape.group, shape.tokens, shape.position, shape.window, scale,
+                 reinterpret_cast<float*>(scratch.data())});
+  const std::string where = "dim " + std::to_string(shape.head_dim) + " group " + std::to_string(shape.group) +
+                            " tokens " + std::to_string(shape.tokens) + " position " + std::to_string(shape.position) +
+                            " window " + std::to_string(shape.window) + " page " + std::to_string(shape.page_tokens);
+  report.require(scratch.intact(), where + ": wrote beyond its scratch");
+  double worst = 0;
+  bool clean = true;
+  for (int64_t t = 0; t < shape.tokens; ++t) {
+    for (int64_t i = shape.group * shape.head_dim; i < out_stride; ++i)
+      clean = clean && out[static_cast<size_t>(t * out_stride + i)] == 99.0f;
+    const int64_t last = shape.position + t;
+    const int64_t first = shape.window > 0 && last - shape.window + 1 > 0 ? last - shape.window + 1 : 0;
+    for (int64_t h = 0; h < shape.group; ++h) {
+      const float* q = query.data() + t * query_stride + h * shape.head_dim;
+      std::vector<double> score;
+      double largest = -std::numeric_limits<double>::infinity();
+      for (int64_t key = first; key <= last; ++key) {
+        double sum = 0;
+        for (int64_t d = 0; d < shape.head_dim; ++d)
+          sum += static_cast<double>(q[d]) * stored[0][static_cast<size_t>(key * shape.head_dim + d)];
+        score.push_back(sum * static_cast<double>(scale));
+        largest = std::max(largest, score.back());
+      }
+      double total = 0;
+      for (double& value : score) total += value = std::exp(value - largest);
+      for (int64_t d = 0; d < shape.head_dim; ++d) {
+        double expected = 0;
+        for (int64_t key = first; key <= last; ++key) {
+          expected +=
+              score[static_cast<size_t>(key - first)] * stored[1][static_cast<size_t>(key * shape.head_dim + d)];
+        }
+        const double error = std::fabs(
+            static_cast<double>(out[static_cast<size_t>(t * out_stride + h * shape.head_dim + d)]) - expected / total);
+        if (!(error <= worst)) worst = error;
+      }
+    }
+  }
+  report.require(clean, where + ": wrote beyond its heads");
+  // Scores of size s carry float error s: so does the weight of a key.
+  report.expect(worst, limit * std::max(1.0f, shape.sharpness), where);
+}
+
+}  // namespace
+
+void check_attention(const kernel::Entry& entry, Report& report) {
+  double limit = 0;
+  for (const Tolerance& row : kTolerances) {
+    if (row.variant == std::string(entry.variant)) limit = row.limit;
+  }
+  report.require(limit > 0, "no tolerance for this variant");
+  Random random(17);
+  for (const int64_t head_dim : {64, 128, 80, 20, 256}) {
+    for (const int64_t group : {1, 3, 4, 5, 8}) {
+      for (const int64_t tokens : {1, 2, 7, 33}) {
+        check_case(entry, {head_dim, group, tokens, 45, 0, 16, 1}, random, limit, report);
+      }
+    }
+  }
+  for (const int64_t page_tokens : {16, 24, 64, 100}) {
+    for (const int64_t position : {0, 1, 31, 100, 513}) {
+      for (const int64_t window : {0, 1, 17, 64}) {
+        check_case(entry, {64, 3, 1, position, window, page_tokens, 1}, random, limit, report);
+        check_case(entry, {64, 3, 70, position, window, page_tokens, 1}, random, limit, report);
+      }
+    }
+  }
+  for (const int64_t tokens : {1, 40}) {
+    check_case(entry, {64, 3, tokens, 2000, 0, 64, 30}, random, limit, report);
+    check_case(entry, {64, 3, tokens, 2000, 0, 64, 0}, random, limit, report);
+  }
+}
+
+}  // namespace halogen::test

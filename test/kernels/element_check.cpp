@@ -1,0 +1,220 @@
+// Element-wise rows and dequantisers against double.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <fstream>
+#include <iterator>
+
+#include "test/kernels/check.h"
+#include "test/kernels/sample.h"
+
+namespace halogen::test {
+namespace {
+
+constexpr float kGuard = 4321.0f;
+const int64_t kCounts[] = {1, 3, 7, 8, 15, 16, 17, 31, 64, 100, 576, 1536};
+
+template <class Function>
+Function function_of(const kernel::Entry& entry) {
+  return reinterpret_cast<Function>(entry.function);
+}
+
+void check_rms_norm(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto norm = function_of<kernel::RmsNorm>(entry);
+  for (const int64_t count : kCounts) {
+    for (const float size : {1.0f, 1e-4f, 1e4f, 0.0f}) {
+      for (const bool weighted : {true, false}) {
+        std::vector<float> x = random_floats(random, count), weight = random_floats(random, count);
+        for (float& value : x) value *= size;
+        std::vector<float> out(static_cast<size_t>(count) + 1, kGuard);
+        norm(x.data(), weighted ? weight.data() : nullptr, out.data(), count, 1e-5f);
+        double square = 0;
+        for (const float value : x) square += static_cast<double>(value) * static_cast<double>(value);
+        const double factor = 1 / std::sqrt(square / static_cast<double>(count) + static_cast<double>(1e-5f));
+        double worst = 0;
+        for (int64_t i = 0; i < count; ++i) {
+          const auto at = static_cast<size_t>(i);
+          const double expected =
+              static_cast<double>(x[at]) * factor * (weighted ? static_cast<double>(weight[at]) : 1);
+          const double error = std::fabs(static_cast<double>(out[at]) - expected) / (std::fabs(expected) + 1e-12);
+          if (!(error <= worst)) worst = error;
+        }
+        report.expect(worst, 2e-6, "rms_norm " + std::to_string(count));
+        report.require(out.back() == kGuard, "rms_norm wrote beyond its end");
+      }
+    }
+  }
+}
+
+void check_silu_mul(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto silu_mul = function_of<kernel::SiluMul>(entry);
+  for (const int64_t count : kCounts) {
+    for (const float size : {1.0f, 8.0f, 60.0f, 1000.0f}) {
+      std::vector<float> gate = random_floats(random, count), up = random_floats(random, count);
+      for (float& value : gate) value *= size;
+      std::vector<float> out(static_cast<size_t>(count) + 1, kGuard);
+      silu_mul(gate.data(), up.data(), out.data(), count);
+      double worst = 0;
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+        const auto g = static_cast<double>(gate[i]);
+        const double expected = g / (1 + std::exp(-g)) * static_cast<double>(up[i]);
+        const double error = std::fabs(static_cast<double>(out[i]) - expected) / (std::fabs(expected) + 1e-25);
+        // Far below zero only the size matters: e^-g itself has lost digits.
+        const double measured = g < -20 ? std::fabs(static_cast<double>(out[i]) - expected) : error;
+        if (!(measured <= worst)) worst = measured;
+      }
+      report.expect(worst, 4e-6, "silu_mul " + std::to_string(count) + " size " + std::to_string(size));
+      report.require(out.back() == kGuard, "silu_mul wrote beyond its end");
+      silu_mul(gate.data(), up.data(), gate.data(), count);
+      report.require(std::equal(gate.begin(), gate.end(), out.begin()), "silu_mul in place differs");
+    }
+  }
+}
+
+void check_add(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto add = function_of<kernel::Add>(entry);
+  for (const int64_t count : kCounts) {
+    std::vector<float> x = random_floats(random, count), y = random_floats(random, count);
+    std::vector<float> expected;
+    for (size_t i = 0; i < x.size(); ++i) expected.push_back(x[i] + y[i]);
+    x.push_back(kGuard);
+    expected.push_back(kGuard);
+    add(x.data(), y.data(), count);
+    report.require(x == expected, "add " + std::to_string(count));
+  }
+}
+
+void check_rope(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto rope = function_of<kernel::Rope>(entry);
+  struct Shape {
+    int64_t heads, head_dim, rotated;
+  };
+  for (const Shape& shape :
+       {Shape{9, 64, 64}, {3, 128, 128}, {2, 80, 80}, {1, 256, 64}, {3, 20, 14}, {2, 6, 2}, {1, 96, 36}}) {
+    for (const bool neox : {false, true}) {
+      std::vector<float> x = random_floats(random, shape.heads * shape.head_dim);
+      const std::vector<float> before = x;
+      x.push_back(kGuard);
+      std::vector<float> cosine, sine;
+      for (int64_t i = 0; i < shape.rotated / 2; ++i) {
+        const double angle = 6 * random.uniform();
+        cosine.push_back(static_cast<float>(std::cos(angle)));
+        sine.push_back(static_cast<float>(std::sin(angle)));
+      }
+      rope(x.data(), shape.heads, shape.head_dim, shape.rotated, cosine.data(), sine.data(), neox);
+      std::vector<double> expected(before.begin(), before.end());
+      for (int64_t head = 0; head < shape.heads; ++head) {
+        for (int64_t i = 0; i < shape.rotated / 2; ++i) {
+          const auto a = static_cast<size_t>(head * shape.head_dim + (neox ? i : 2 * i));
+          const auto b = static_cast<size_t>(head * shape.head_dim + (neox ? i + shape.rotated / 2 : 2 * i + 1));
+          const double c = cosine[static_cast<size_t>(i)], s = sine[static_cast<size_t>(i)];
+          expected[a] = before[a] * c - before[b] * s;
+          expected[b] = before[a] * s + before[b] * c;
+        }
+      }
+      double worst = 0;
+      for (size_t i = 0; i < expected.size(); ++i) {
+        const double error = std::fabs(static_cast<double>(x[i]) - expected[i]);
+        if (!(error <= worst)) worst = error;
+      }
+      report.expect(worst, 1e-6,
+                    "rope dim " + std::to_string(shape.head_dim) + " rotated " + std::to_string(shape.rotated));
+      report.require(x.back() == kGuard, "rope wrote beyond its end");
+    }
+  }
+}
+
+void check_kv_store(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto store = function_of<kernel::KvStore>(entry);
+  const bool half = std::string(entry.quant) == "f16";
+  for (const int64_t count : kCounts) {
+    std::vector<float> x = random_floats(random, count);
+    x[0] *= 1e-6f;
+    std::vector<uint8_t> slot(static_cast<size_t>(count) * 4 + 2, 0x5a);
+    store(x.data(), slot.data(), count);
+    const size_t used = static_cast<size_t>(count) * (half ? 2 : 4);
+    bool same = slot[used] == 0x5a && slot[used + 1] == 0x5a;
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const uint16_t bits = half_bits(x[i]);
+      same = same && std::memcmp(slot.data() + i * (half ? 2 : 4), half ? static_cast<const void*>(&bits) : &x[i],
+                                 half ? 2 : 4) == 0;
+    }
+    report.require(same, "kv_store " + std::to_string(count));
+  }
+}
+
+double dequantize_error(const kernel::Entry& entry, const uint8_t* blocks, const std::vector<double>& expected,
+                        Report& report) {
+  std::vector<float> out(expected.size() + 1, kGuard);
+  function_of<kernel::Dequantize>(entry)(blocks, out.data(), static_cast<int64_t>(expected.size()));
+  report.require(out.back() == kGuard, "dequantize wrote beyond its end");
+  double worst = 0;
+  for (size_t i = 0; i < expected.size(); ++i) {
+    const auto value = static_cast<double>(out[i]);
+    if (std::isnan(expected[i]) && std::isnan(value)) continue;
+    if (value == expected[i]) continue;
+    const double error = std::fabs(value - expected[i]) / (std::fabs(expected[i]) + 1e-6);
+    if (!(error <= worst)) worst = error;
+  }
+  return worst;
+}
+
+}  // namespace
+
+void check_dequantize(const kernel::Entry& entry, Report& report) {
+  Random random(11);
+  const Layout& form = layout(entry.quant);
+  for (const int64_t blocks : {1, 2, 3, 7, 16, 19, 64}) {
+    std::vector<uint8_t> bytes = random_blocks(random, entry.quant, blocks * form.block);
+    // GGUF gives no more alignment than two bytes.
+    bytes.insert(bytes.begin(), 2, 0);
+    const auto expected = exact_values(entry.quant, bytes.data() + 2, blocks * form.block);
+    report.expect(dequantize_error(entry, bytes.data() + 2, expected, report), 3e-7,
+                  std::to_string(blocks) + " blocks");
+  }
+  if (form.bytes < 4 && std::string(entry.quant) == "f16") {
+    std::vector<uint16_t> every(65536);
+    for (size_t i = 0; i < every.size(); ++i) every[i] = static_cast<uint16_t>(i);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(every.data());
+    report.expect(dequantize_error(entry, bytes, exact_values("f16", bytes, 65536), report), 1e-30, "every half");
+  }
+}
+
+// File: "HGBLOCK1", then per format: name char[8], elements uint32, bytes uint32, blocks, float[elements].
+void check_golden_blocks(const kernel::Entry& entry, const std::string& path, Report& report) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> content((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+  if (content.size() < 8 || std::memcmp(content.data(), "HGBLOCK1", 8) != 0) {
+    report.require(false, "no golden blocks at " + path);
+    return;
+  }
+  bool found = false;
+  for (size_t at = 8; at + 16 <= content.size();) {
+    char name[9] = {};
+    uint32_t sizes[2];
+    std::memcpy(name, content.data() + at, 8);
+    std::memcpy(sizes, content.data() + at + 8, 8);
+    const size_t blocks = at + 16, values = blocks + sizes[1];
+    at = values + size_t{4} * sizes[0];
+    if (at > content.size()) break;
+    if (std::string(entry.quant) != name) continue;
+    found = true;
+    std::vector<float> expected(sizes[0]);
+    std::memcpy(expected.data(), content.data() + values, size_t{4} * sizes[0]);
+    const auto* bytes = reinterpret_cast<const uint8_t*>(content.data() + blocks);
+    report.expect(dequantize_error(entry, bytes, {expected.begin(), expected.end()}, report), 3e-7, "golden blocks");
+  }
+  report.require(found, "the golden file has no blocks of this format");
+}
+
+void check_element(const kernel::Entry& entry, Report& report) {
+  Random random(13);
+  const std::string op = entry.op;
+  if (op == "rms_norm") check_rms_norm(entry, random, report);
+  if (op == "silu_mul") check_silu_mul(entry, random, report);
+  if (op == "add") check_add(entry, random, report);
+  if (op == "rope") check_rope(entry, random, report);
+  if (op == "kv_store") check_kv_store(entry, random, report);
+}
+
+}  // namespace halogen::test
