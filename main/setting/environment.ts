@@ -19,6 +19,8 @@ export interface Environment {
   engineInProcess: boolean | null;
   python: string | undefined;
   proxy: ProxyEnvironment;
+  /** All of them, for programs that Halogen starts. */
+  variables: EnvironmentVariables;
 }
 
 export interface ProxyEnvironment {
@@ -59,6 +61,7 @@ export function readEnvironment(env: EnvironmentVariables, platform: NodeJS.Plat
     engineInProcess: flag("HALOGEN_IN_PROCESS", env),
     python: present(env.HALOGEN_PYTHON),
     proxy: readProxy(env),
+    variables: { ...env },
   };
 }
 
