@@ -60,6 +60,7 @@ export function createLibrary(options: LibraryOptions): Library {
   let running: Promise<Model[]> | null = null;
   let again = false;
   let saidFaults = "";
+  let saidCache = "";
 
   const loadOptions = (entry: Entry): LoadOptions => {
     const { contextLength, kvType, threads } = settings();
@@ -136,14 +137,7 @@ export function createLibrary(options: LibraryOptions): Library {
     const { files, faults } = await readModelFolders(folders);
     const text = faults.map((fault) => `${fault.folder}: ${fault.reason}`).join("; ");
     if (text !== saidFaults && text !== "") {
-      emit({
-        name: "notice",
-        payload: {
-          level: "warning",
-          message: `A model folder could not be read: ${text}`,
-          hint: "Check that you may read it.",
-        },
-      });
+      emit(warning(`A model folder could not be read: ${text}`, "Check that you may read it."));
     }
     saidFaults = text;
     for (const file of files) await register(file);
@@ -155,8 +149,20 @@ export function createLibrary(options: LibraryOptions): Library {
       shown.delete(modelId);
       emit({ name: "model.removed", payload: { modelId } });
     }
-    cache.save([...entries.values()].map((entry) => entry.file));
+    saveCache();
     return list();
+  }
+
+  /** Without the cache the next start takes longer, and nothing else. */
+  function saveCache(): void {
+    try {
+      cache.save([...entries.values()].map((entry) => entry.file));
+    } catch (error) {
+      const { message } = toWire(error);
+      if (saidCache !== message)
+        emit(warning(`What was read of the models could not be kept: ${message}`, "Check the cache folder."));
+      saidCache = message;
+    }
   }
 
   /** A change during a look is not missed: one more look follows. */
@@ -210,10 +216,7 @@ export function createLibrary(options: LibraryOptions): Library {
   const watcher = options.watch === true ? watchFolders(folders, () => void scan().catch(reportScan)) : null;
   function reportScan(error: unknown): void {
     const { message, hint } = toWire(error);
-    emit({
-      name: "notice",
-      payload: { level: "error", message: `The model folders could not be read: ${message}`, hint },
-    });
+    emit(warning(`The model folders could not be read: ${message}`, hint));
   }
 
   return {
@@ -264,4 +267,8 @@ export function createLibrary(options: LibraryOptions): Library {
       await resident.close();
     },
   };
+}
+
+function warning(message: string, hint: string): AnyEvent {
+  return { name: "notice", payload: { level: "warning", message, hint } };
 }
