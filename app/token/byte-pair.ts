@@ -1,10 +1,10 @@
 /** Byte-level BPE (tokenizer.ggml.model "gpt2"): pieces of bytes, merged by rank. */
 import type { Vocabulary } from "../engine.ts";
+import { unmapBytes } from "./byte-map.ts";
 import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
 import { createPairTable } from "./pair-table.ts";
 import { type PreTokenizer, splitPieces } from "./pre-tokenizer.ts";
-import { unmapBytes } from "./byte-map.ts";
 import { checkOffsets, malformed, type TokenBytes } from "./token-bytes.ts";
 import { writeUtf8 } from "./utf8.ts";
 
@@ -29,9 +29,11 @@ export function createBytePair(vocabulary: Vocabulary, tokens: TokenBytes, pre: 
   let end = offsets[count] as number;
   const table = createByteTable(store, count + 256 + mergeCount);
   for (let id = 0; id < count; id++) {
-    if (tokens.mergeable[id] === 1 && (offsets[id + 1] as number) > (offsets[id] as number)) table.add(offsets[id] as number, offsets[id + 1] as number, id);
+    if (tokens.mergeable[id] === 1 && (offsets[id + 1] as number) > (offsets[id] as number))
+      table.add(offsets[id] as number, offsets[id + 1] as number, id);
   }
-  const startOf = (symbol: number): number => (symbol < count ? (offsets[symbol] as number) : (extraStarts[symbol - count] as number));
+  const startOf = (symbol: number): number =>
+    symbol < count ? (offsets[symbol] as number) : (extraStarts[symbol - count] as number);
   const endOf = (symbol: number): number =>
     symbol < count ? (offsets[symbol + 1] as number) : (extraStarts[symbol - count + 1] ?? end);
 
@@ -56,7 +58,8 @@ export function createBytePair(vocabulary: Vocabulary, tokens: TokenBytes, pre: 
     const from = mergeOffsets[rank] as number;
     const to = mergeOffsets[rank + 1] as number;
     const space = mergeSource.indexOf(0x20, from + 1);
-    if (space < 0 || space >= to - 1) throw malformed(`Merge ${rank} of the tokenizer has no two parts`, { merge: rank });
+    if (space < 0 || space >= to - 1)
+      throw malformed(`Merge ${rank} of the tokenizer has no two parts`, { merge: rank });
     const leftEnd = unmapBytes(mergeSource, from, space, store, end);
     const left = leftEnd < 0 ? -1 : intern(leftEnd);
     const rightEnd = left < 0 ? -1 : unmapBytes(mergeSource, space + 1, to, store, end);

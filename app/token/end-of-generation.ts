@@ -23,7 +23,11 @@ const endTexts: ReadonlySet<string> = new Set([
 ]);
 
 /** By token text, and by the ids the file names as eos, eot and eom. */
-export function findEndTokens(special: Record<string, number>, tokens: readonly SpecialToken[], count: number): Set<number> {
+export function findEndTokens(
+  special: Record<string, number>,
+  tokens: readonly SpecialToken[],
+  count: number,
+): Set<number> {
   const ids = new Set<number>();
   for (const key of ["eos", "eot", "eom"]) {
     const id = special[key];

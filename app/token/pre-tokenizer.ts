@@ -45,9 +45,25 @@ interface Family {
 }
 
 const families: Family[] = [
-  { names: ["smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"], expressions: [String.raw`\p{N}`, gpt2] },
   {
-    names: ["gpt-2", "phi-2", "mpt", "olmo", "jais", "trillion", "exaone4", "mellum", "modern-bert", "granite-docling", "gigachat", "a.x-4.0"],
+    names: ["smollm", "starcoder", "refact", "command-r", "codeshell", "exaone", "minerva-7b", "mellum2"],
+    expressions: [String.raw`\p{N}`, gpt2],
+  },
+  {
+    names: [
+      "gpt-2",
+      "phi-2",
+      "mpt",
+      "olmo",
+      "jais",
+      "trillion",
+      "exaone4",
+      "mellum",
+      "modern-bert",
+      "granite-docling",
+      "gigachat",
+      "a.x-4.0",
+    ],
     expressions: [gpt2],
   },
   {
@@ -77,12 +93,17 @@ const families: Family[] = [
       String.raw`\p{N}+`,
     ],
   },
-  { names: ["deepseek-coder"], expressions: [String.raw`[\r\n]`, String.raw`\s?\p{L}+`, String.raw`\s?\p{P}+`, han, String.raw`\p{N}`] },
+  {
+    names: ["deepseek-coder"],
+    expressions: [String.raw`[\r\n]`, String.raw`\s?\p{L}+`, String.raw`\s?\p{P}+`, han, String.raw`\p{N}`],
+  },
   { names: ["falcon"], expressions: ["[\\p{P}\\$\\+<=>\\^~\\|`]+", gpt2, "[0-9][0-9][0-9]"] },
   { names: ["default"], expressions: [String.raw`[\p{P}\$\+<=>\^~\|]+`, gpt2, String.raw`\p{N}+`, "[0-9][0-9][0-9]"] },
 ];
 
-const byName = new Map<string, Family>(families.flatMap((family) => family.names.map((name) => [name, family] as const)));
+const byName = new Map<string, Family>(
+  families.flatMap((family) => family.names.map((name) => [name, family] as const)),
+);
 
 export const preTokenizerNames: readonly string[] = [...byName.keys()];
 
@@ -102,7 +123,12 @@ function compile(expression: string): RegExp {
 }
 
 /** Cuts `text` and hands each piece to `take`, in order; joined, the pieces are the text. */
-export function splitPieces(text: string, expressions: readonly RegExp[], take: (piece: string) => void, from = 0): void {
+export function splitPieces(
+  text: string,
+  expressions: readonly RegExp[],
+  take: (piece: string) => void,
+  from = 0,
+): void {
   if (text === "") return;
   const expression = expressions[from];
   if (expression === undefined) {

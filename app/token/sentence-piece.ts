@@ -1,7 +1,7 @@
 /** SentencePiece-style BPE (tokenizer.ggml.model "llama"): characters, merged by the score of what they make, bytes as a last resort. */
 import type { Vocabulary } from "../engine.ts";
-import { createByteTable } from "./byte-table.ts";
 import type { TextEncoding } from "./byte-pair.ts";
+import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
 import { malformed, type TokenBytes, tokenType } from "./token-bytes.ts";
 import { encodeUtf8, writeUtf8 } from "./utf8.ts";
@@ -13,13 +13,17 @@ export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, 
   const { count, store, offsets } = tokens;
   const scores = vocabulary.scores;
   if (scores.length !== count) {
-    throw malformed(`The tokenizer has ${count} tokens but ${scores.length} scores`, { tokens: count, scores: scores.length });
+    throw malformed(`The tokenizer has ${count} tokens but ${scores.length} scores`, {
+      tokens: count,
+      scores: scores.length,
+    });
   }
   const table = createByteTable(store, count);
   for (let id = 0; id < count; id++) {
     const type = tokens.types[id];
     if (type === tokenType.control || type === tokenType.unknown || type === tokenType.byte) continue;
-    if ((offsets[id + 1] as number) > (offsets[id] as number)) table.add(offsets[id] as number, offsets[id + 1] as number, id);
+    if ((offsets[id + 1] as number) > (offsets[id] as number))
+      table.add(offsets[id] as number, offsets[id + 1] as number, id);
   }
   const byteTokens = readByteTokens(tokens);
   const unknown = vocabulary.special.unknown ?? 0;

@@ -41,7 +41,8 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: n
     const start = from[id] as number;
     const end = from[id + 1] as number;
     const type = types[id] as number;
-    const literal = !mapped || type === tokenType.control || type === tokenType.userDefined || type === tokenType.unknown;
+    const literal =
+      !mapped || type === tokenType.control || type === tokenType.userDefined || type === tokenType.unknown;
     const behind = literal ? -1 : unmapBytes(source, start, end, store, to);
     if (behind >= 0) {
       mergeable[id] = 1;
@@ -76,5 +77,8 @@ export function checkOffsets(what: string, bytes: Uint8Array, offsets: Uint32Arr
 }
 
 export function malformed(message: string, detail: Record<string, number | string>): HalogenError {
-  return new HalogenError("tokenizer.malformed", message, { hint: "The model file may be damaged; download it again.", detail });
+  return new HalogenError("tokenizer.malformed", message, {
+    hint: "The model file may be damaged; download it again.",
+    detail,
+  });
 }

@@ -104,17 +104,29 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
   if (vocabulary.model === "gpt2") {
     const name = vocabulary.pre === "" ? "default" : vocabulary.pre;
     if (vocabulary.pre === "") {
-      notices.push("This model file does not name its pre-tokenizer; a general one is used, and answers may be worse for it.");
+      notices.push(
+        "This model file does not name its pre-tokenizer; a general one is used, and answers may be worse for it.",
+      );
     }
     const pre = findPreTokenizer(name);
     if (pre === undefined) {
-      throw new HalogenError("tokenizer.unsupported", `The file is fine, but this version of Halogen has no pre-tokenizer "${name}"`, {
-        hint: `Choose another model, or update Halogen. Known: ${preTokenizerNames.join(", ")}.`,
-        detail: { model: vocabulary.model, pre: name },
-      });
+      throw new HalogenError(
+        "tokenizer.unsupported",
+        `The file is fine, but this version of Halogen has no pre-tokenizer "${name}"`,
+        {
+          hint: `Choose another model, or update Halogen. Known: ${preTokenizerNames.join(", ")}.`,
+          detail: { model: vocabulary.model, pre: name },
+        },
+      );
     }
     const tokens = readTokenBytes(vocabulary, true, spareBytes(vocabulary));
-    return { tokens, encoding: createBytePair(vocabulary, tokens, pre), pieces: tokens.bytes, addBos: pre.addBos, spacePrefix: false };
+    return {
+      tokens,
+      encoding: createBytePair(vocabulary, tokens, pre),
+      pieces: tokens.bytes,
+      addBos: pre.addBos,
+      spacePrefix: false,
+    };
   }
   if (vocabulary.model === "llama") {
     const tokens = readTokenBytes(vocabulary, false, 0);
@@ -127,10 +139,14 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
       spacePrefix,
     };
   }
-  throw new HalogenError("tokenizer.unsupported", `The file is fine, but this version of Halogen has no tokenizer "${vocabulary.model}"`, {
-    hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece).",
-    detail: { model: vocabulary.model },
-  });
+  throw new HalogenError(
+    "tokenizer.unsupported",
+    `The file is fine, but this version of Halogen has no tokenizer "${vocabulary.model}"`,
+    {
+      hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece).",
+      detail: { model: vocabulary.model },
+    },
+  );
 }
 
 /** The space mark becomes a space, and byte tokens the byte they name. */

@@ -1,0 +1,62 @@
+/** From stored messages to what a chat template is given. */
+import type { Message } from "../contract/message.ts";
+
+export interface TemplateMessage {
+  role: "system" | "user" | "assistant";
+  content: string;
+  reasoning_content?: string;
+}
+
+/**
+ * The rules, because templates differ in what they bear and many raise an exception:
+ * - every system text is merged into one message in front (many templates refuse a second one, or one later);
+ * - neighbours of the same role become one message (many templates demand alternation);
+ * - a reply without an answer is left out: it has nothing to say to the model.
+ */
+export function templateMessages(system: string, path: readonly Message[]): TemplateMessage[] {
+  const systems = system.trim() === "" ? [] : [system];
+  const messages: TemplateMessage[] = [];
+  for (const message of path) {
+    const { text, reasoning } = contentOf(message);
+    if (message.role === "system") {
+      if (text.trim() !== "") systems.push(text);
+      continue;
+    }
+    if (message.role === "assistant" && text === "") continue;
+    const last = messages[messages.length - 1];
+    if (last !== undefined && last.role === message.role) {
+      last.content = `${last.content}\n\n${text}`;
+      if (last.reasoning_content === undefined && reasoning !== "") last.reasoning_content = reasoning;
+      continue;
+    }
+    messages.push({
+      role: message.role,
+      content: text,
+      ...(reasoning === "" || message.role !== "assistant" ? {} : { reasoning_content: reasoning }),
+    });
+  }
+  if (systems.length > 0) messages.unshift({ role: "system", content: systems.join("\n\n") });
+  return messages;
+}
+
+/** For templates that know no system role: its text in front of the first user message. */
+export function foldSystem(messages: readonly TemplateMessage[]): TemplateMessage[] {
+  const [system, ...rest] = messages;
+  if (system?.role !== "system") return [...messages];
+  const first = rest.findIndex((message) => message.role === "user");
+  if (first < 0) return [{ role: "user", content: system.content }, ...rest];
+  return rest.map((message, index) =>
+    index === first ? { ...message, content: `${system.content}\n\n${message.content}` } : message,
+  );
+}
+
+/** The blocks of a message, joined by kind. */
+export function contentOf(message: Pick<Message, "blocks">): { text: string; reasoning: string } {
+  let text = "";
+  let reasoning = "";
+  for (const block of message.blocks) {
+    if (block.type === "text") text += block.text;
+    else reasoning += block.text;
+  }
+  return { text, reasoning };
+}

@@ -1,0 +1,200 @@
+/** The chat calls: what each adds to the tree, and the turn it starts. One turn at a time in a chat; chats do not wait for each other here. */
+
+import type { Handlers } from "../../app/contract/client.ts";
+import type { Message } from "../../app/contract/message.ts";
+import type { Session } from "../../app/contract/session.ts";
+import { HalogenError } from "../../app/error.ts";
+import { titleFrom } from "../../app/session/title.ts";
+import type { ChatOptions } from "./collaborator.ts";
+import { createDialectCache } from "./dialect-cache.ts";
+import { noModel, startTurn, type Turn } from "./turn.ts";
+
+export type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
+
+export interface Chat {
+  handlers: ChatHandlers;
+  /** Whether a reply of this chat is under way. */
+  running(sessionId: string): boolean;
+  /** Ends the reply that is under way, if any; settles when it is stored. */
+  stop(sessionId: string): Promise<void>;
+  /** Ends every reply as `interrupted`, stores them, and takes no more. */
+  close(): Promise<void>;
+}
+
+export function createChat(options: ChatOptions): Chat {
+  const { store, library, emit, clock, newId } = options;
+  const turns = new Map<string, Turn>();
+  let closed = false;
+  const dialects = createDialectCache(options.engine, (dialect) => {
+    for (const message of dialect.notices) emit({ name: "notice", payload: { level: "warning", message, hint: "" } });
+  });
+
+  /** The chat, when it is there and free. */
+  const open = (sessionId: string): Session => {
+    if (closed) throw new HalogenError("request.cancelled", "Halogen is closing");
+    const session = store.session(sessionId);
+    if (session === null) {
+      throw new HalogenError("session.not_found", "This chat does not exist (any more)", { detail: { sessionId } });
+    }
+    if (turns.has(sessionId)) {
+      throw new HalogenError("session.busy", "A reply in this chat is still being written", {
+        hint: "Stop it first, or wait for its end.",
+        detail: { sessionId },
+      });
+    }
+    return session;
+  };
+
+  const find = (sessionId: string, messageId: string, role?: Message["role"]): Message => {
+    const message = store.message(messageId);
+    if (message === null || message.sessionId !== sessionId) {
+      throw new HalogenError("message.not_found", "This message is not in the chat (any more)", {
+        detail: { sessionId, messageId },
+      });
+    }
+    if (role !== undefined && message.role !== role) {
+      throw new HalogenError(
+        "message.wrong_role",
+        `This can be done to messages of role ${role}, not ${message.role}`,
+        {
+          detail: { messageId, role: message.role },
+        },
+      );
+    }
+    return message;
+  };
+
+  /** Known before anything is stored, so that a message to nobody stays in the composer. */
+  const modelOf = (session: Session): { modelId: string; modelName: string } => {
+    const model = session.modelId === null ? library.preferred() : library.get(session.modelId);
+    if (model === null) throw noModel();
+    return { modelId: model.id, modelName: model.name };
+  };
+
+  const created = (message: Omit<Message, "id" | "createdAt" | "error" | "stats">): Message => ({
+    ...message,
+    id: newId(),
+    createdAt: clock(),
+    error: null,
+    stats: null,
+  });
+
+  const add = (message: Message): Message => {
+    store.addMessage(message, { head: true });
+    emit({ name: "message.changed", payload: message });
+    return message;
+  };
+
+  const addUser = (sessionId: string, parentId: string | null, text: string): Message =>
+    add(
+      created({
+        sessionId,
+        parentId,
+        role: "user",
+        blocks: [{ type: "text", text }],
+        status: "complete",
+        modelId: null,
+        modelName: null,
+      }),
+    );
+
+  const addReply = (
+    sessionId: string,
+    parentId: string | null,
+    model: { modelId: string; modelName: string },
+  ): Message => add(created({ sessionId, parentId, role: "assistant", blocks: [], status: "streaming", ...model }));
+
+  const start = (session: Session, reply: Message, continues: boolean): void => {
+    const { sessionId, modelId } = reply;
+    const path = store.pathTo(reply.id).filter((message) => message.id !== reply.id);
+    const turn = startTurn({
+      ...options,
+      dialects,
+      session,
+      path,
+      reply,
+      continues,
+      modelId: modelId ?? "",
+      queued: turns.size > 0,
+    });
+    turns.set(sessionId, turn);
+    void turn.done.finally(() => {
+      if (turns.get(sessionId) === turn) turns.delete(sessionId);
+    });
+  };
+
+  /** Names the chat after its first user message, and says that it has changed. */
+  const touch = (session: Session, user: Message | null): void => {
+    const first =
+      user !== null &&
+      !session.titled &&
+      !store.pathTo(user.id).some((each) => each.id !== user.id && each.role === "user");
+    const text = user?.blocks.map((block) => block.text).join("") ?? "";
+    const title = first ? titleFrom(text) : null;
+    emit({
+      name: "session.changed",
+      payload: store.updateSession(session.id, { touch: true, ...(title === null ? {} : { title }) }),
+    });
+  };
+
+  const ask = (session: Session, parentId: string | null, text: string): { user: Message; reply: Message } => {
+    const model = modelOf(session);
+    const user = addUser(session.id, parentId, text);
+    const reply = addReply(session.id, user.id, model);
+    touch(session, user);
+    start(session, reply, false);
+    return { user, reply };
+  };
+
+  const stop = async (sessionId: string): Promise<void> => {
+    const turn = turns.get(sessionId);
+    turn?.stop("user");
+    await turn?.done;
+  };
+
+  return {
+    handlers: {
+      async "chat.send"({ sessionId, parentId, text }) {
+        const session = open(sessionId);
+        if (parentId !== null) find(sessionId, parentId);
+        return ask(session, parentId, text);
+      },
+      async "chat.edit"({ sessionId, messageId, text }) {
+        const session = open(sessionId);
+        const message = find(sessionId, messageId, "user");
+        return ask(session, message.parentId, text);
+      },
+      async "chat.regenerate"({ sessionId, messageId }) {
+        const session = open(sessionId);
+        const message = find(sessionId, messageId, "assistant");
+        const reply = addReply(sessionId, message.parentId, modelOf(session));
+        touch(session, null);
+        start(session, reply, false);
+        return { user: null, reply };
+      },
+      async "chat.continue"({ sessionId, messageId }) {
+        const session = open(sessionId);
+        const message = find(sessionId, messageId, "assistant");
+        const reply: Message = { ...message, ...modelOf(session), status: "streaming", error: null };
+        store.updateMessage(reply);
+        store.setHead(sessionId, messageId);
+        emit({ name: "message.changed", payload: reply });
+        touch(session, null);
+        start(session, reply, true);
+        return { user: null, reply };
+      },
+      async "chat.stop"({ sessionId }) {
+        await stop(sessionId);
+        return {};
+      },
+    },
+    running: (sessionId) => turns.has(sessionId),
+    stop,
+    close: async () => {
+      closed = true;
+      const running = [...turns.values()];
+      for (const turn of running) turn.stop("closing");
+      await Promise.all(running.map((turn) => turn.done));
+    },
+  };
+}

@@ -1,0 +1,136 @@
+/** From a conversation to the tokens a model is given. */
+import { foldSystem, type TemplateMessage, templateMessages } from "../../app/chat/template-input.ts";
+import {
+  createThinkingSplitter,
+  findThinkingTags,
+  type ThinkingSplitter,
+  type ThinkingTags,
+  thinkingStart,
+} from "../../app/chat/thinking.ts";
+import type { Message } from "../../app/contract/message.ts";
+import { HalogenError } from "../../app/error.ts";
+import type { Span } from "../../app/token/special.ts";
+import type { Tokenizer } from "../../app/token/tokenizer.ts";
+import { fallbackTemplate } from "./fallback-template.ts";
+import { renderFenced, spanText } from "./fence.ts";
+import { type ChatTemplate, compileTemplate } from "./template.ts";
+
+/** How a model is talked to; made once for each model file. */
+export interface Dialect {
+  tokenizer: Tokenizer;
+  template: ChatTemplate;
+  tags: ThinkingTags;
+  /** Control tokens whose text is part of the reply all the same: the thinking tags. */
+  shown: ReadonlySet<number>;
+  /** Texts that end a reply. */
+  stops: readonly string[];
+  /** What the user should know, in words. */
+  notices: readonly string[];
+}
+
+export function createDialect(tokenizer: Tokenizer, template: string | null): Dialect {
+  const isToken = (text: string): boolean => tokenizer.specialId(text) !== undefined;
+  const fallback = template === null || template.trim() === "" ? fallbackTemplate(isToken) : null;
+  const source = fallback?.source ?? template ?? "";
+  const tags = findThinkingTags(source, isToken);
+  const shown = new Set<number>();
+  for (const tag of [tags.open, tags.close]) {
+    const id = tokenizer.specialId(tag);
+    if (id !== undefined) shown.add(id);
+  }
+  return {
+    tokenizer,
+    template: compileTemplate(source),
+    tags,
+    shown,
+    stops: fallback?.stops ?? [],
+    notices: [...tokenizer.notices, ...(fallback === null ? [] : [fallback.notice])],
+  };
+}
+
+export interface PromptRequest {
+  dialect: Dialect;
+  system: string;
+  /** From the root to the message that is answered. */
+  path: readonly Message[];
+  /** The reply as far as it got, when it is to be continued; null for a new one. */
+  begun: Message | null;
+  /** For templates that print the date. */
+  now: Date;
+  /** Unguessable. */
+  nonce: string;
+}
+
+export interface Prompt {
+  tokens: number[];
+  /** The exact text, markup included. */
+  text: string;
+  /** In the state in which the reply goes on. */
+  splitter: ThinkingSplitter;
+}
+
+/**
+ * Renders and tokenises. To continue a reply, the prompt of a new one is rendered and the begun reply is put behind it without closing it, so
+ * that no template has to know about unfinished messages.
+ */
+export function buildPrompt(request: PromptRequest): Prompt {
+  const { dialect, begun } = request;
+  const spans = renderConversation(request, templateMessages(request.system, request.path));
+  const head = spanText(spans);
+  const start = thinkingStart(head, dialect.tags);
+  const splitter = createThinkingSplitter(dialect.tags, start);
+  const tail = begun === null ? [] : begunSpans(begun, dialect.tags, start === "reasoning");
+  splitter.push(spanText(tail));
+  return {
+    tokens: dialect.tokenizer.encodePrompt([...spans, ...tail]),
+    text: head + spanText(tail),
+    splitter,
+  };
+}
+
+function renderConversation(request: PromptRequest, messages: TemplateMessage[]): Span[] {
+  const { tokenizer, template } = request.dialect;
+  const variables = {
+    add_generation_prompt: true,
+    bos_token: tokenizer.bos === null ? "" : tokenizer.tokenText(tokenizer.bos),
+    eos_token: tokenizer.eos === null ? "" : tokenizer.tokenText(tokenizer.eos),
+  };
+  const fenced = (list: readonly TemplateMessage[]): Span[] =>
+    renderFenced({
+      messages: list,
+      render: (each) => template.render({ ...variables, messages: each }, request.now),
+      find: tokenizer.special.find,
+      nonce: request.nonce,
+    });
+  try {
+    return fenced(messages);
+  } catch (error) {
+    const refused = error instanceof HalogenError && error.detail.refused === true;
+    if (!refused || messages[0]?.role !== "system") throw error;
+    try {
+      // A model without a system role gets the instructions with the first question.
+      return fenced(foldSystem(messages));
+    } catch {
+      throw error;
+    }
+  }
+}
+
+/** The reply as the model wrote it: what it thought, and what it said. */
+function begunSpans(message: Message, tags: ThinkingTags, opened: boolean): Span[] {
+  const spans: Span[] = [];
+  let open = opened;
+  for (const block of message.blocks) {
+    if (block.type === "text") {
+      if (open && block.text !== "") spans.push({ text: `${tags.close}\n\n`, special: true });
+      if (block.text !== "") open = false;
+      spans.push({ text: block.text, special: false });
+      continue;
+    }
+    if (!open) spans.push({ text: `${tags.open}\n`, special: true });
+    spans.push({ text: block.text, special: false });
+    if (block.finished) spans.push({ text: `\n${tags.close}\n\n`, special: true });
+    open = !block.finished;
+  }
+  return spans.filter((span) => span.text !== "");
+}

@@ -1,0 +1,217 @@
+/** One reply, from the wish to its last token: load, render, check, generate, split, store. */
+import { createStopMatcher } from "../../app/chat/stop.ts";
+import type { AnyEvent } from "../../app/contract/event.ts";
+import type { Message, MessageStatus } from "../../app/contract/message.ts";
+import type { Session } from "../../app/contract/session.ts";
+import type { GenerateOutcome, Sampling } from "../../app/engine.ts";
+import { HalogenError, toWire, type WireError } from "../../app/error.ts";
+import { orAborted, readUntilAborted } from "./abort.ts";
+import type { ChatOptions, ModelLease } from "./collaborator.ts";
+import { checkContext, contextFull } from "./context.ts";
+import type { DialectCache } from "./dialect-cache.ts";
+import { createPace } from "./pace.ts";
+import { buildPrompt, type Prompt } from "./prompt.ts";
+import { createReply } from "./reply.ts";
+
+/** A reader sees changes this often at most. */
+const deltaMilliseconds = 24;
+/** A crash of the app loses no more than this. */
+const flushMilliseconds = 200;
+
+export type TurnEnd = "user" | "closing";
+
+export interface TurnOptions extends ChatOptions {
+  dialects: DialectCache;
+  session: Session;
+  /** From the root to the message that is answered. */
+  path: readonly Message[];
+  /** Stored already, with status `streaming`. */
+  reply: Message;
+  /** Whether `reply` holds a beginning that is to be gone on with. */
+  continues: boolean;
+  modelId: string;
+  /** Other replies are under way, so that this one may have to wait. */
+  queued: boolean;
+}
+
+export interface Turn {
+  /** Ends it in any phase; the first reason counts. */
+  stop(reason: TurnEnd): void;
+  /** Settles when the reply is stored in its last state; never rejects. */
+  readonly done: Promise<void>;
+}
+
+interface Ending {
+  status: MessageStatus;
+  error: WireError | null;
+}
+
+export function startTurn(options: TurnOptions): Turn {
+  const { store, emit, clock } = options;
+  const abort = new AbortController();
+  let reason: TurnEnd | null = null;
+  const reply = createReply(options.reply, clock);
+  let outcome: GenerateOutcome | null = null;
+  let storeFault: unknown = null;
+
+  const flush = createPace(flushMilliseconds, () => {
+    try {
+      store.updateMessage(reply.message());
+    } catch (error) {
+      // A disk that is full must end the reply, not the app; what was shown stays shown.
+      storeFault ??= error;
+      abort.abort();
+    }
+  });
+  const show = createPace(deltaMilliseconds, () => {
+    for (const event of reply.deltas()) emit(event);
+  });
+
+  const progress = (phase: "queued" | "load" | "prefill", done: number, total: number): void => {
+    const { sessionId, id } = options.reply;
+    const payload = { sessionId, messageId: id, phase, done, total };
+    emit({ name: "message.progress", payload } satisfies AnyEvent);
+  };
+
+  const acquire = (): Promise<ModelLease> => {
+    const { signal } = abort;
+    const lease = options.library.acquire(options.modelId, {
+      onProgress: ({ phase, done, total }) => {
+        if (!signal.aborted) progress(phase, done, total);
+      },
+      signal,
+    });
+    // A lease that comes after the user has left must not keep the model.
+    return orAborted(lease, signal, (late) => late.release());
+  };
+
+  const generate = async (lease: ModelLease, prompt: Prompt, stops: readonly string[]): Promise<Ending> => {
+    const { tokenizer, shown } = await options.dialects.get(lease);
+    const { handle, plan } = lease.loaded;
+    const generation = options.engine.generate(
+      {
+        handle,
+        tokens: Int32Array.from(prompt.tokens),
+        sampling: samplingOf(options.session, lease),
+        maxTokens: options.session.sampling.maxTokens ?? 0,
+        stopTokens: [...tokenizer.endTokens],
+        alternatives: 0,
+      },
+      ({ phase, done, total }) => {
+        if (!abort.signal.aborted) progress(phase, done, total);
+      },
+    );
+    const text = tokenizer.detokenizer(shown);
+    const stop = createStopMatcher(stops);
+    const take = (part: string, tokens: number): void => {
+      reply.add(prompt.splitter.push(stop.push(part)), tokens, prompt.splitter.inside);
+      flush.due();
+      show.due();
+    };
+    const ended = await readUntilAborted(generation, abort.signal, (batch) => {
+      // Nothing that was made after the wish to stop is shown.
+      if (abort.signal.aborted || stop.stopped !== null) return false;
+      let part = "";
+      for (const id of batch.ids) part += text.push(id);
+      take(part, batch.ids.length);
+      return stop.stopped === null;
+    });
+    if (stop.stopped === null) {
+      take(text.flush(), 0);
+      reply.add(prompt.splitter.push(stop.flush()), 0, prompt.splitter.inside);
+      reply.add(prompt.splitter.flush(), 0, prompt.splitter.inside);
+    }
+    outcome = ended;
+    if (stop.stopped !== null) return { status: "complete", error: null };
+    if (abort.signal.aborted || ended === null) return interruption();
+    if (ended.cause === "stop_token") return { status: "complete", error: null };
+    if (ended.cause === "length") return { status: "length", error: null };
+    if (ended.cause === "cancelled") return { status: "interrupted", error: null };
+    const used = ended.promptTokens + ended.generatedTokens;
+    const full = contextFull(used, { contextLength: plan.contextLength, trained: lease.inspection.contextLength });
+    return { status: "length", error: toWire(full) };
+  };
+
+  const interruption = (): Ending => {
+    if (storeFault !== null) return { status: "failed", error: toWire(storeFault) };
+    return { status: reason === "closing" ? "interrupted" : "stopped", error: null };
+  };
+
+  const work = async (): Promise<Ending> => {
+    let lease: ModelLease | null = null;
+    try {
+      progress(options.queued ? "queued" : "load", 0, 0);
+      lease = await acquire();
+      const dialect = await orAborted(options.dialects.get(lease), abort.signal, () => undefined);
+      const prompt = buildPrompt({
+        dialect,
+        system: options.session.system,
+        path: options.path,
+        begun: options.continues ? options.reply : null,
+        now: new Date(clock()),
+        nonce: options.newId(),
+      });
+      const { contextLength } = lease.loaded.plan;
+      checkContext({ promptTokens: prompt.tokens.length, contextLength, trained: lease.inspection.contextLength });
+      return await generate(lease, prompt, dialect.stops);
+    } catch (error) {
+      if (abort.signal.aborted) return interruption();
+      const wire = toWire(error);
+      const died = wire.code.startsWith("engine.") || wire.code === "transport.closed";
+      return { status: died ? "interrupted" : "failed", error: wire };
+    } finally {
+      lease?.release();
+    }
+  };
+
+  const finish = (ending: Ending): void => {
+    show.flush();
+    show.cancel();
+    flush.cancel();
+    let message = reply.finish({ ...ending, stats: outcome === null ? options.reply.stats : statsOf(outcome) });
+    try {
+      store.updateMessage(message);
+    } catch (error) {
+      message = { ...message, status: "failed", error: toWire(error) };
+    }
+    emit({ name: "message.changed", payload: message });
+  };
+
+  const statsOf = (ended: GenerateOutcome): NonNullable<Message["stats"]> => ({
+    promptTokens: ended.promptTokens,
+    reused: ended.reused,
+    recomputed: ended.recomputed,
+    generatedTokens: ended.generatedTokens,
+    prefillMilliseconds: ended.prefillMilliseconds,
+    decodeMilliseconds: ended.decodeMilliseconds,
+    firstTokenMilliseconds: reply.firstToken ?? 0,
+    tokensPerSecond: ended.decodeMilliseconds > 0 ? (ended.generatedTokens * 1000) / ended.decodeMilliseconds : 0,
+    seed: ended.seed,
+  });
+
+  return {
+    stop: (why) => {
+      reason ??= why;
+      abort.abort();
+    },
+    done: work().then(finish),
+  };
+}
+
+function samplingOf(session: Session, lease: ModelLease): Sampling {
+  const chosen = session.sampling;
+  const { defaults } = lease.model;
+  return {
+    temperature: chosen.temperature ?? defaults.temperature,
+    topK: chosen.topK ?? defaults.topK,
+    topP: chosen.topP ?? defaults.topP,
+    minP: chosen.minP ?? defaults.minP,
+    seed: chosen.seed,
+  };
+}
+
+export function noModel(): HalogenError {
+  return new HalogenError("model.not_found", "There is no model to answer with", {
+    hint: "Download the starter model, or put a GGUF file into the model folder.",
+  });
+}
