@@ -1,0 +1,74 @@
+// The seam between the engine and a processor. The engine decides what to compute and where state lives; a backend
+// computes.
+#pragma once
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "native/engine/engine.h"
+#include "native/engine/gguf/file.h"
+#include "native/engine/model/description.h"
+
+namespace halogen::backend {
+
+struct Setup {
+  uint64_t context = 0;  // tokens, > 0
+  std::string kv_type;   // "f16" or "f32"
+  int threads = 0;       // 0: the backend's choice
+};
+
+// Bytes per pool, exact.
+struct Pools {
+  uint64_t weights = 0;
+  uint64_t kv = 0;
+  uint64_t recurrent = 0;
+  uint64_t checkpoints = 0;
+  uint64_t scratch = 0;
+};
+
+// Consecutive tokens of one sequence. Its keys and values of positions 0 .. position + tokens - 1 lie in `pages`, in
+// order.
+struct Segment {
+  std::span<const int32_t> tokens;
+  int64_t position = 0;
+  std::span<const uint32_t> pages;
+  int64_t logits_from = 0;  // rows logits_from .. tokens.size() - 1 get logits; tokens.size() = none
+};
+
+// Weights and state of one loaded model. Used by one thread at a time.
+class Model {
+ public:
+  virtual ~Model() = default;
+  virtual const Pools& allocated() const = 0;
+  virtual int64_t page_tokens() const = 0;
+  virtual uint32_t page_count() const = 0;
+  virtual int64_t vocabulary() const = 0;
+  virtual int64_t most_tokens() const = 0;  // per forward, over all segments
+  virtual int64_t most_logits() const = 0;
+  // Computes the segments and writes their keys and values. False: `stop` was seen between two layers, and the result
+  // is void.
+  virtual bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) = 0;
+  // Logits of the last forward, in order of segments and rows: [rows][vocabulary]. Valid until the next forward.
+  virtual const float* logits(int64_t row) const = 0;
+  // Copies the keys and values of a whole page.
+  virtual void copy_page(uint32_t from, uint32_t to) = 0;
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual Device device() const = 0;
+  virtual int threads() const = 0;
+  // Manifest quants this backend can multiply with, e.g. "q4_1".
+  virtual bool supports(const gguf::Format& format) const = 0;
+  virtual Pools plan(const model::Description& description, const Setup& setup) const = 0;
+  virtual uint64_t available() const = 0;
+  // Allocates exactly plan(). Throws request.cancelled when `cancel` is seen.
+  virtual std::unique_ptr<Model> load(const gguf::File& file, const model::Description& description, const Setup& setup,
+                                      const ProgressCallback& on_progress, const std::atomic<bool>& cancel) const = 0;
+};
+
+}  // namespace halogen::backend

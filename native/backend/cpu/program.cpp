@@ -1,0 +1,204 @@
+#include "native/backend/cpu/program.h"
+
+#include <algorithm>
+
+#include "native/engine/error.h"
+#include "native/engine/gguf/checked.h"
+
+namespace halogen::backend::cpu {
+namespace {
+
+uint64_t floats(int64_t rows, int64_t columns) {
+  return multiply(multiply(static_cast<uint64_t>(rows), static_cast<uint64_t>(columns)), sizeof(float))
+      .value_or(UINT64_MAX);
+}
+
+template <typename Measure>
+int64_t widest(const std::vector<Block>& blocks, Measure measure) {
+  int64_t most = 0;
+  for (const Block& block : blocks) most = std::max(most, measure(block));
+  return most;
+}
+
+}  // namespace
+
+void require_format(const KernelSet& kernels, const gguf::Tensor& tensor, const char* op) {
+  const gguf::Format* format = tensor.format;
+  if (format != nullptr && format->bytes != 0 && kernels.has(op, format->key)) return;
+  const std::string name = format != nullptr ? format->name : "type " + std::to_string(tensor.type_id);
+  const std::string where = "tensor \"" + std::string(tensor.name) + "\"";
+  const Detail detail{{"tensor", std::string(tensor.name)}, {"format", name}, {"type", tensor.type_id}};
+  if (format != nullptr && format->bytes == 0) {
+    throw Error(code::model_unsupported_format,
+                "Format " + name + " (" + where + ") was retired from GGUF; no program writes it now.",
+                "Download a newer conversion of this model.", detail);
+  }
+  throw Error(code::model_unsupported_format,
+              "This file is fine; Halogen does not know the weight format " + name + " yet (" + where + ").",
+              "Download this model in a format it knows, such as Q8_0 or Q4_0.", detail);
+}
+
+Program::Program(const model::Description& source, const KernelSet& kernels, const Setup& setup, int thread_count)
+    : description(source), threads(thread_count), kernels_(kernels) {
+  chunk = std::min<int64_t>(chunk_tokens, static_cast<int64_t>(setup.context));
+  rms_norm = kernels.function<kernel::RmsNorm>("rms_norm");
+  silu_mul = kernels.function<kernel::SiluMul>("silu_mul");
+  add = kernels.function<kernel::Add>("add");
+  rope = kernels.function<kernel::Rope>("rope");
+  kv_store = kernels.function<kernel::KvStore>("kv_store", setup.kv_type);
+  attention = &kernels.table<kernel::Attention>(setup.kv_type);
+  kv_element = setup.kv_type == "f32" ? 4 : 2;
+  place_weights();
+  place_pages(setup.context);
+  place_scratch();
+}
+
+Vector Program::place(const gguf::Tensor* tensor) {
+  if (tensor == nullptr) return {};
+  require_format(kernels_, *tensor, "dequantize");
+  const uint64_t offset = weights_.add(floats(1, static_cast<int64_t>(tensor->elements)));
+  return {offset, static_cast<int64_t>(tensor->elements), tensor,
+          kernels_.function<kernel::Dequantize>("dequantize", tensor->format->key)};
+}
+
+Matrix Program::place(const model::Matrix& matrix) {
+  require_format(kernels_, *matrix.tensor, "matmul");
+  const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(matrix.tensor->format->key);
+  Matrix placed{&kernel,       matrix.rows, matrix.columns, nowhere, kernel.packed_bytes(matrix.rows, matrix.columns),
+                matrix.tensor, {}};
+  placed.offset = weights_.add(placed.bytes);
+  placed.bias = place(matrix.bias);
+  return placed;
+}
+
+size_t Program::rope_table(const model::Rope& rope) {
+  const auto same = [&](const RopeTable& table) {
+    return table.rotated == rope.rotated && table.base == rope.base && table.scale == rope.scale &&
+           table.factors == rope.factors;
+  };
+  const auto found = std::ranges::find_if(ropes, same);
+  if (found != ropes.end()) return static_cast<size_t>(found - ropes.begin());
+  RopeTable table{rope.rotated, rope.base, rope.scale, rope.factors, nullptr, 0, 0};
+  if (rope.factors != nullptr) {
+    require_format(kernels_, *rope.factors, "dequantize");
+    table.dequantize = kernels_.function<kernel::Dequantize>("dequantize", rope.factors->format->key);
+  }
+  ropes.push_back(table);
+  return ropes.size() - 1;
+}
+
+void Program::place_weights() {
+  const gguf::Tensor& tokens = *description.token_embedding.tensor;
+  require_format(kernels_, tokens, "dequantize");
+  embedding = {weights_.add(tokens.bytes), tokens.bytes / static_cast<uint64_t>(description.vocabulary),
+               description.vocabulary, &tokens,
+               kernels_.function<kernel::Dequantize>("dequantize", tokens.format->key)};
+  for (const model::Layer& layer : description.layers) {
+    const model::Attention& attention_of = layer.attention;
+    Block block;
+    block.attention_norm = place(layer.attention_norm);
+    block.heads = attention_of.heads;
+    block.kv_heads = attention_of.kv_heads;
+    block.head_dim = attention_of.head_dim;
+    block.window = attention_of.window;
+    block.scale = attention_of.scale;
+    block.neox = attention_of.rope.pairing == model::Pairing::halves;
+    block.rope = rope_table(attention_of.rope);
+    block.query = place(attention_of.query);
+    block.key = place(attention_of.key);
+    block.value = place(attention_of.value);
+    block.output = place(attention_of.output);
+    block.query_norm = place(attention_of.query_norm);
+    block.key_norm = place(attention_of.key_norm);
+    block.heads_whole = true;
+    for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
+      if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
+    }
+    block.feed_forward_norm = place(layer.feed_forward_norm);
+    block.gate = place(layer.feed_forward.gate);
+    block.up = place(layer.feed_forward.up);
+    block.down = place(layer.feed_forward.down);
+    blocks.push_back(block);
+  }
+  output_norm = place(description.output_norm);
+  const model::Matrix& head = description.output;
+  require_format(kernels_, *head.tensor, "matmul");
+  const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(head.tensor->format->key);
+  if (head.tensor == &tokens && kernel.pack == nullptr) {
+    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, {}};
+  } else {
+    output = place(head);
+  }
+  pools.weights = weights_.bytes();
+}
+
+void Program::place_pages(uint64_t context) {
+  for (Block& block : blocks) {
+    block.kv_offset = page_bytes;
+    block.kv_bytes = static_cast<uint64_t>(page_tokens * block.head_dim) * kv_element;
+    page_bytes += block.kv_bytes * 2 * static_cast<uint64_t>(block.kv_heads);
+  }
+  // One page more than the context: a fork from inside a page needs a copy of it.
+  pages = static_cast<uint32_t>((context + page_tokens - 1) / page_tokens + 1);
+  pools.kv = multiply(page_bytes, pages).value_or(UINT64_MAX);
+}
+
+void Program::place_scratch() {
+  Layout layout;
+  const int64_t width = description.embedding;
+  const int64_t query_width = widest(blocks, [](const Block& b) { return b.heads * b.head_dim; });
+  const int64_t kv_width = widest(blocks, [](const Block& b) { return b.kv_heads * b.head_dim; });
+  const int64_t inner_width = widest(blocks, [](const Block& b) { return b.gate.rows; });
+  x = layout.add(floats(chunk, width));
+  normed = layout.add(floats(chunk, width));
+  query = layout.add(floats(chunk, query_width));
+  key = layout.add(floats(chunk, kv_width));
+  value = layout.add(floats(chunk, kv_width));
+  attended = layout.add(floats(chunk, query_width));
+  gate = layout.add(floats(chunk, inner_width));
+  up = layout.add(floats(chunk, inner_width));
+  sum = layout.add(floats(chunk, width));
+  hidden = layout.add(floats(most_logit_rows, width));
+  logits = layout.add(floats(most_logit_rows, description.vocabulary));
+  for (RopeTable& table : ropes) {
+    table.cosine = layout.add(floats(chunk, table.rotated / 2));
+    table.sine = layout.add(floats(chunk, table.rotated / 2));
+  }
+
+  uint64_t shared_activations = 0, own_activations = 0, kernel_scratch = 0;
+  const int64_t widths[] = {1, std::min(most_logit_rows, chunk), chunk};
+  const auto measure = [&](const Matrix& matrix) {
+    for (const int64_t tokens : widths) {
+      shared_activations =
+          std::max<uint64_t>(shared_activations, matrix.kernel->activation_bytes(matrix.columns, tokens));
+      kernel_scratch = std::max<uint64_t>(kernel_scratch, matrix.kernel->scratch_bytes(matrix.columns, tokens));
+    }
+    own_activations =
+        std::max<uint64_t>(own_activations, matrix.kernel->activation_bytes(matrix.columns, redundant_tokens));
+  };
+  for (const Block& block : blocks) {
+    for (const Matrix* matrix :
+         {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up, &block.down}) {
+      measure(*matrix);
+    }
+    const int64_t group = block.heads / block.kv_heads;
+    for (const int64_t tokens : widths) {
+      kernel_scratch =
+          std::max<uint64_t>(kernel_scratch, attention->scratch_bytes(block.head_dim, group, tokens, page_tokens));
+    }
+  }
+  measure(output);
+  for (uint64_t& place : activations) place = layout.add(shared_activations);
+  for (int i = 0; i < threads; ++i) {
+    Desk desk;
+    for (uint64_t& place : desk.activations) place = layout.add(own_activations);
+    desk.normed = layout.add(floats(redundant_tokens, std::max(width, query_width)));
+    desk.kernel = layout.add(kernel_scratch);
+    desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));
+    desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));
+    desks.push_back(desk);
+  }
+  pools.scratch = layout.bytes();
+}
+
+}  // namespace halogen::backend::cpu

@@ -1,0 +1,130 @@
+// A model's description made concrete for this processor: kernels chosen, every byte of weights, KV and scratch placed.
+// Built the same way for a plan and for a load, so the two cannot differ.
+#pragma once
+#include <array>
+#include <string>
+#include <vector>
+
+#include "native/backend/backend.h"
+#include "native/backend/cpu/arena.h"
+#include "native/backend/registry.h"
+
+namespace halogen::backend::cpu {
+
+inline constexpr uint64_t nowhere = UINT64_MAX;
+inline constexpr int64_t page_tokens = 64;
+inline constexpr int64_t chunk_tokens = 512;
+// Logit rows of one forward: a batch of sequences, or a slice of a scoring run.
+inline constexpr int64_t most_logit_rows = 32;
+// Steps this narrow are prepared by every thread for itself, which is cheaper than a barrier.
+inline constexpr int64_t redundant_tokens = 1;
+
+// Floats, dequantised at load.
+struct Vector {
+  uint64_t offset = nowhere;
+  int64_t count = 0;
+  const gguf::Tensor* source = nullptr;
+  kernel::Dequantize dequantize = nullptr;
+};
+
+struct Matrix {
+  const kernel::Matmul* kernel = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  uint64_t offset = nowhere;
+  uint64_t bytes = 0;
+  const gguf::Tensor* source = nullptr;
+  Vector bias;
+};
+
+// Rows in GGUF layout, dequantised one by one as tokens come.
+struct Embedding {
+  uint64_t offset = nowhere;
+  uint64_t row_bytes = 0;
+  int64_t rows = 0;
+  const gguf::Tensor* source = nullptr;
+  kernel::Dequantize dequantize = nullptr;
+};
+
+struct RopeTable {
+  int64_t rotated = 0;
+  double base = 0;
+  double scale = 1;
+  const gguf::Tensor* factors = nullptr;
+  kernel::Dequantize dequantize = nullptr;  // of the factors
+  uint64_t cosine = 0;                      // scratch: [chunk][rotated / 2]
+  uint64_t sine = 0;
+};
+
+struct Block {
+  Vector attention_norm;
+  int64_t heads = 0, kv_heads = 0, head_dim = 0, window = 0;
+  float scale = 0;
+  bool neox = false;
+  size_t rope = 0;  // index into Program::ropes
+  Matrix query, key, value, output;
+  Vector query_norm, key_norm;
+  bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
+  uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
+  uint64_t kv_bytes = 0;     // of the keys of one head in one page
+  Vector feed_forward_norm;
+  Matrix gate, up, down;
+};
+
+// Scratch of one thread.
+struct Desk {
+  uint64_t activations[3] = {};
+  uint64_t normed = 0;
+  uint64_t kernel = 0;
+  uint64_t key_pages = 0;
+  uint64_t value_pages = 0;
+};
+
+struct Program {
+  Program(const model::Description& description, const KernelSet& kernels, const Setup& setup, int threads);
+
+  const model::Description description;
+  int threads = 1;
+  int64_t chunk = 0;
+  uint32_t pages = 0;
+  uint64_t page_bytes = 0;
+  uint64_t kv_element = 0;
+
+  Embedding embedding;
+  std::vector<Block> blocks;
+  Vector output_norm;
+  Matrix output;
+  std::vector<RopeTable> ropes;
+
+  kernel::RmsNorm rms_norm = nullptr;
+  kernel::SiluMul silu_mul = nullptr;
+  kernel::Add add = nullptr;
+  kernel::Rope rope = nullptr;
+  kernel::KvStore kv_store = nullptr;
+  const kernel::Attention* attention = nullptr;
+
+  // Scratch offsets; [chunk] rows each unless noted.
+  uint64_t x = 0, normed = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
+  uint64_t activations[3] = {};
+  uint64_t hidden = 0;  // [most_logit_rows][embedding]
+  uint64_t logits = 0;  // [most_logit_rows][vocabulary]
+  std::vector<Desk> desks;
+
+  Pools pools;
+
+ private:
+  Vector place(const gguf::Tensor* tensor);
+  Matrix place(const model::Matrix& matrix);
+  size_t rope_table(const model::Rope& rope);
+  void place_weights();
+  void place_pages(uint64_t context);
+  void place_scratch();
+
+  const KernelSet& kernels_;
+  Layout weights_;
+};
+
+// Throws model.unsupported_format unless there are kernels for the tensor as a matrix.
+void require_format(const KernelSet& kernels, const gguf::Tensor& tensor, const char* op);
+
+}  // namespace halogen::backend::cpu

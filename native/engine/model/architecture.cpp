@@ -1,0 +1,60 @@
+#include "native/engine/model/architecture.h"
+
+#include <algorithm>
+
+#include "native/engine/error.h"
+
+namespace halogen::model {
+namespace {
+
+constexpr Architecture table[] = {
+    {"llama", describe_llama},
+};
+
+// Parts of a split model: each is a whole GGUF file with some of the tensors.
+void refuse_parts(const gguf::File& file) {
+  const uint64_t parts = file.whole("split.count").value_or(1);
+  if (parts <= 1) return;
+  const uint64_t part = file.whole("split.no").value_or(0) + 1;
+  const bool joined =
+      file.size() >= file.data_end() + 4 && std::memcmp(file.mapping().data() + file.data_end(), "GGUF", 4) == 0;
+  const std::string which =
+      joined ? "Several parts of a split model were joined into this file by copying them together, which GGUF does "
+               "not allow"
+             : "This is part " + std::to_string(part) + " of " + std::to_string(parts) + " of a split model";
+  throw Error(code::model_unsupported_format, which + "; Halogen reads models in one file.",
+              "Merge the parts with llama.cpp's gguf-split --merge, or download a single-file version.",
+              {{"part", part}, {"parts", parts}});
+}
+
+}  // namespace
+
+std::span<const Architecture> architectures() {
+  return table;
+}
+
+std::string architecture_name(const gguf::File& file) {
+  return std::string(file.string("general.architecture").value_or(""));
+}
+
+Description describe(const gguf::File& file) {
+  const std::string name = architecture_name(file);
+  if (name.empty()) {
+    throw Error(code::model_missing_key, "The file lacks the key \"general.architecture\", so it names no model.",
+                "It may hold something else than a language model.", {{"key", "general.architecture"}});
+  }
+  refuse_parts(file);
+  const auto found = std::ranges::find(table, std::string_view(name), &Architecture::name);
+  if (found == std::end(table)) {
+    std::string known;
+    for (const Architecture& each : table) known += (known.empty() ? "" : ", ") + std::string(each.name);
+    throw Error(code::model_unknown_architecture,
+                "This file is fine; Halogen does not know \"" + name + "\" models yet.", "It knows: " + known + ".",
+                {{"architecture", name}, {"known", known}});
+  }
+  Description description = found->describe(Header(file, name));
+  description.architecture = name;
+  return description;
+}
+
+}  // namespace halogen::model

@@ -1,0 +1,27 @@
+// The architectures this engine knows. One more is one file with a `describe` and one line in architecture.cpp.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "native/engine/model/description.h"
+#include "native/engine/model/header.h"
+
+namespace halogen::model {
+
+struct Architecture {
+  const char* name;  // general.architecture
+  Description (*describe)(const Header& header);
+};
+
+std::span<const Architecture> architectures();
+
+// Throws model.missing_key, model.unknown_architecture, model.unsupported_format (a part of a split file) and what
+// `describe` throws.
+Description describe(const gguf::File& file);
+
+// general.architecture, or "" when the file has none.
+std::string architecture_name(const gguf::File& file);
+
+Description describe_llama(const Header& header);
+
+}  // namespace halogen::model

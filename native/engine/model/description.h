@@ -1,0 +1,71 @@
+// What a model computes, as data. An architecture file fills this from GGUF metadata; a backend builds its program from
+// it. Tensors point into the gguf::File they came from and are valid as long as it is.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "native/engine/gguf/file.h"
+
+namespace halogen::model {
+
+// A weight matrix: out[rows] = W x[columns]. `bias` may be null.
+struct Matrix {
+  const gguf::Tensor* tensor = nullptr;
+  int64_t rows = 0;
+  int64_t columns = 0;
+  const gguf::Tensor* bias = nullptr;
+};
+
+enum class Pairing { adjacent, halves };
+
+struct Rope {
+  Pairing pairing = Pairing::adjacent;
+  int64_t rotated = 0;  // of head_dim; the rest passes through
+  double base = 10000;
+  double scale = 1;                       // positions are multiplied by it
+  const gguf::Tensor* factors = nullptr;  // [rotated / 2]: each frequency is divided by its factor
+};
+
+struct Attention {
+  int64_t heads = 0;
+  int64_t kv_heads = 0;
+  int64_t head_dim = 0;
+  int64_t window = 0;  // 0: sees everything before it
+  float scale = 0;
+  Rope rope;
+  Matrix query;
+  Matrix key;
+  Matrix value;
+  Matrix output;
+  const gguf::Tensor* query_norm = nullptr;  // per head, before rope
+  const gguf::Tensor* key_norm = nullptr;
+};
+
+// down(silu(gate x) * up x)
+struct FeedForward {
+  Matrix gate;
+  Matrix up;
+  Matrix down;
+};
+
+struct Layer {
+  const gguf::Tensor* attention_norm = nullptr;
+  Attention attention;
+  const gguf::Tensor* feed_forward_norm = nullptr;
+  FeedForward feed_forward;
+};
+
+struct Description {
+  std::string architecture;
+  int64_t vocabulary = 0;
+  int64_t embedding = 0;
+  int64_t context = 0;  // positions the model was trained for
+  float norm_epsilon = 0;
+  Matrix token_embedding;  // rows are tokens
+  std::vector<Layer> layers;
+  const gguf::Tensor* output_norm = nullptr;
+  Matrix output;  // the same tensor as token_embedding when tied
+};
+
+}  // namespace halogen::model

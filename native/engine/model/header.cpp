@@ -1,0 +1,117 @@
+#include "native/engine/model/header.h"
+
+#include <cmath>
+
+#include "native/engine/error.h"
+
+namespace halogen::model {
+namespace {
+
+constexpr const char* hint_conversion = "Try another conversion of this model.";
+
+[[noreturn]] void missing_key(const std::string& key) {
+  throw Error(code::model_missing_key, "The file lacks the key \"" + key + "\".", hint_conversion, {{"key", key}});
+}
+
+std::string number(double value) {
+  std::string text = std::to_string(value);
+  while (text.back() == '0') text.pop_back();
+  if (text.back() == '.') text.pop_back();
+  return text;
+}
+
+template <typename T>
+[[noreturn]] void out_of_range(const std::string& key, T value, T least, T most) {
+  throw Error(code::model_bad_value,
+              "Key \"" + key + "\" is " + number(static_cast<double>(value)) + "; it should be between " +
+                  number(static_cast<double>(least)) + " and " + number(static_cast<double>(most)) + ".",
+              hint_conversion, {{"key", key}, {"value", value}, {"least", least}, {"most", most}});
+}
+
+}  // namespace
+
+int64_t Header::in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const {
+  if (value > static_cast<uint64_t>(most)) {
+    out_of_range<double>(key(name), static_cast<double>(value), static_cast<double>(least), static_cast<double>(most));
+  }
+  if (static_cast<int64_t>(value) < least) out_of_range<int64_t>(key(name), static_cast<int64_t>(value), least, most);
+  return static_cast<int64_t>(value);
+}
+
+int64_t Header::whole(std::string_view name, int64_t least, int64_t most) const {
+  const std::optional<uint64_t> value = file_.whole(key(name));
+  if (!value) missing_key(key(name));
+  return in_range(name, *value, least, most);
+}
+
+int64_t Header::whole_or(std::string_view name, int64_t fallback, int64_t least, int64_t most) const {
+  const std::optional<uint64_t> value = file_.whole(key(name));
+  return value ? in_range(name, *value, least, most) : fallback;
+}
+
+int64_t Header::whole_at(std::string_view name, int64_t layer, int64_t fallback, int64_t least, int64_t most) const {
+  const std::optional<uint64_t> value = file_.whole_at(key(name), static_cast<uint64_t>(layer));
+  if (!value && fallback < 0) missing_key(key(name));
+  return value ? in_range(name, *value, least, most) : fallback;
+}
+
+double Header::real(std::string_view name, double least, double most) const {
+  const std::optional<double> value = file_.real(key(name));
+  if (!value) missing_key(key(name));
+  if (!(*value >= least && *value <= most)) out_of_range<double>(key(name), *value, least, most);
+  return *value;
+}
+
+double Header::real_or(std::string_view name, double fallback, double least, double most) const {
+  return file_.find(key(name)) == nullptr ? fallback : real(name, least, most);
+}
+
+std::string Header::string_or(std::string_view name, std::string_view fallback) const {
+  return std::string(file_.string(key(name)).value_or(fallback));
+}
+
+const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int64_t rows, bool required) const {
+  const gguf::Tensor* found = file_.tensor(name);
+  if (found == nullptr) {
+    if (!required) return nullptr;
+    throw Error(code::model_missing_tensor, "The file lacks the tensor \"" + name + "\".", hint_conversion,
+                {{"tensor", name}});
+  }
+  const bool fits = found->shape[0] == static_cast<uint64_t>(columns) &&
+                    found->shape[1] == static_cast<uint64_t>(rows) && found->shape[2] == 1 && found->shape[3] == 1;
+  if (!fits) {
+    const auto text = [](uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); };
+    const std::string expected = text(static_cast<uint64_t>(columns), static_cast<uint64_t>(rows));
+    const std::string actual = text(found->shape[0], found->shape[1]) + (found->dimensions > 2 ? " x ..." : "");
+    throw Error(code::model_tensor_shape,
+                "Tensor \"" + name + "\" is " + actual + "; its metadata asks for " + expected + ".", hint_conversion,
+                {{"tensor", name}, {"expected", expected}, {"actual", actual}});
+  }
+  return found;
+}
+
+Matrix Header::matrix(const std::string& name, int64_t columns, int64_t rows) const {
+  return {tensor(name, columns, rows, true), rows, columns, nullptr};
+}
+
+Matrix Header::matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const {
+  Matrix result = matrix(base + ".weight", columns, rows);
+  result.bias = vector_or_null(base + ".bias", rows);
+  return result;
+}
+
+const gguf::Tensor* Header::vector(const std::string& name, int64_t count) const {
+  return tensor(name, count, 1, true);
+}
+
+const gguf::Tensor* Header::vector_or_null(const std::string& name, int64_t count) const {
+  return tensor(name, count, 1, false);
+}
+
+void Header::unsupported(const std::string& what) const {
+  throw Error(code::model_bad_value,
+              "This file is fine; Halogen does not know " + what + " for \"" + prefix_ + "\" models yet.",
+              "A newer Halogen may.", {{"architecture", prefix_}, {"feature", what}});
+}
+
+}  // namespace halogen::model

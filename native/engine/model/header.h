@@ -1,0 +1,44 @@
+// Metadata and tensors of one architecture, with the checks every architecture file needs.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "native/engine/model/description.h"
+
+namespace halogen::model {
+
+class Header {
+ public:
+  Header(const gguf::File& file, std::string prefix) : file_(file), prefix_(std::move(prefix)) {}
+
+  const gguf::File& file() const { return file_; }
+  std::string key(std::string_view name) const { return prefix_ + "." + std::string(name); }
+
+  // `name` is without the architecture's prefix. Absent: model.missing_key. Outside [least, most]: model.bad_value.
+  int64_t whole(std::string_view name, int64_t least, int64_t most) const;
+  int64_t whole_or(std::string_view name, int64_t fallback, int64_t least, int64_t most) const;
+  // Of a key that may be a scalar or an array with one entry per layer.
+  int64_t whole_at(std::string_view name, int64_t layer, int64_t fallback, int64_t least, int64_t most) const;
+  double real_or(std::string_view name, double fallback, double least, double most) const;
+  double real(std::string_view name, double least, double most) const;
+  std::string string_or(std::string_view name, std::string_view fallback) const;
+
+  // `name` is the full tensor name. Absent: model.missing_tensor. Another shape: model.tensor_shape.
+  Matrix matrix(const std::string& name, int64_t columns, int64_t rows) const;
+  // With the bias of the same base name, where there is one.
+  Matrix matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const;
+  const gguf::Tensor* vector(const std::string& name, int64_t count) const;
+  const gguf::Tensor* vector_or_null(const std::string& name, int64_t count) const;
+
+  // model.bad_value: the file is fine and asks for something this engine does not have for this architecture.
+  [[noreturn]] void unsupported(const std::string& what) const;
+
+ private:
+  const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required) const;
+  int64_t in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const;
+
+  const gguf::File& file_;
+  std::string prefix_;
+};
+
+}  // namespace halogen::model

@@ -1,0 +1,275 @@
+#include "native/engine/schedule/scheduler.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "native/engine/sample/random.h"
+#include "native/engine/schedule/job.h"
+
+namespace halogen::schedule {
+namespace {
+
+double milliseconds_since(std::chrono::steady_clock::time_point begin) {
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
+}
+
+}  // namespace
+
+Scheduler::Scheduler(std::unique_ptr<backend::Model> model, uint64_t context)
+    : model_(std::move(model)),
+      context_(context),
+      pages_(model_->page_count(), model_->page_tokens()),
+      thread_([this] { loop(); }) {}
+
+Scheduler::~Scheduler() { close(); }
+
+void Scheduler::close() {
+  {
+    const std::lock_guard lock(mutex_);
+    closing_.store(true);
+    for (const CancelToken& token : running_) token.cancel();
+  }
+  signal_->wake();
+  std::call_once(joined_, [this] { thread_.join(); });
+}
+
+void Scheduler::check_tokens(std::span<const int32_t> tokens) const {
+  const int64_t vocabulary = model_->vocabulary();
+  const auto outside = std::ranges::find_if(tokens, [&](int32_t id) { return id < 0 || id >= vocabulary; });
+  if (outside == tokens.end()) return;
+  throw Error(
+      code::request_invalid,
+      "Token " + std::to_string(*outside) + " is not in the model's vocabulary of " + std::to_string(vocabulary) + ".",
+      "", {{"token", *outside}, {"index", outside - tokens.begin()}, {"vocabulary", vocabulary}});
+}
+
+std::shared_ptr<Generation> Scheduler::generate(const GenerateRequest& request, GenerateCallbacks callbacks) {
+  auto shared = std::make_shared<Generation::Shared>(signal_, std::move(callbacks));
+  auto job =
+      std::make_unique<Job>(request.tokens, request.sampling, request.sampling.seed.value_or(sample::fresh_seed()));
+  job->cancel = shared->cancel;
+  job->most_tokens = context_;
+  job->most_cause = "context";
+  if (request.max_tokens > 0 && request.max_tokens <= context_ - job->prompt) {
+    job->most_tokens = job->prompt + request.max_tokens;
+    job->most_cause = "length";
+  }
+  job->stop_tokens = request.stop_tokens;
+  job->alternatives = static_cast<size_t>(request.alternatives);
+  job->shared = shared;
+  auto generation = std::make_shared<Generation>(shared);
+  submit(std::move(job));
+  return generation;
+}
+
+std::future<std::vector<float>> Scheduler::score(const std::vector<int32_t>& tokens, size_t from,
+                                                 const CancelToken& cancel) {
+  auto job = std::make_unique<Job>(tokens, Sampling{}, 0);
+  job->cancel = cancel;
+  job->score_from = from;
+  job->scores.reserve((tokens.size() - from) * static_cast<size_t>(model_->vocabulary()));
+  std::future<std::vector<float>> result = job->scored.emplace().get_future();
+  submit(std::move(job));
+  return result;
+}
+
+void Scheduler::submit(JobPointer job) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_.load()) throw Error(code::model_not_loaded, "The model was unloaded.", "Load it again.");
+    job->order = ++arrivals_;
+    arriving_.push_back(std::move(job));
+  }
+  signal_->wake();
+}
+
+void Scheduler::loop() {
+  while (true) {
+    const uint64_t seen = signal_->version();
+    admit();
+    for (auto each = jobs_.begin(); each != jobs_.end();) {
+      const auto job = each++;
+      if (!closing_.load() && !(*job)->cancel.cancelled()) continue;
+      end(**job, "cancelled");
+      jobs_.erase(job);
+    }
+    if (closing_.load() && jobs_.empty()) {
+      const std::lock_guard lock(mutex_);
+      if (arriving_.empty()) return;
+      continue;
+    }
+    const auto next = std::ranges::find_if(jobs_, [&](const JobPointer& job) { return runnable(*job); });
+    if (next == jobs_.end()) {
+      signal_->wait(seen);
+      continue;
+    }
+    if (step(**next)) {
+      jobs_.splice(jobs_.end(), jobs_, next);
+    } else {
+      jobs_.erase(next);
+    }
+    kv_used_.store(model_->allocated().kv / model_->page_count() * pages_.used_pages(), std::memory_order_relaxed);
+  }
+}
+
+void Scheduler::admit() {
+  const std::lock_guard lock(mutex_);
+  for (JobPointer& job : arriving_) jobs_.push_back(std::move(job));
+  arriving_.clear();
+  running_.clear();
+  for (const JobPointer& job : jobs_) running_.push_back(job->cancel);
+}
+
+bool Scheduler::runnable(const Job& job) const {
+  return !job.starved && !(job.shared && job.shared->full());
+}
+
+bool Scheduler::step(Job& job) {
+  try {
+    if (job.sequence == nullptr) begin(job);
+    const size_t position = job.sequence->tokens.size();
+    size_t count = std::min(job.tokens.size() - position, static_cast<size_t>(model_->most_tokens()));
+    if (job.scored && position < job.score_from) count = std::min(count, job.score_from - position);
+    if (job.scored && position >= job.score_from) count = std::min(count, static_cast<size_t>(model_->most_logits()));
+    if (!make_room(job, position + count)) return true;
+    if (!compute(job, count)) {
+      end(job, "cancelled");
+      return false;
+    }
+    if (job.sequence->tokens.size() < job.tokens.size()) return true;
+    if (!job.scored) return sample(job);
+    end(job, "");
+    return false;
+  } catch (const std::bad_alloc&) {
+    fail(job, std::make_exception_ptr(
+                  Error(code::memory_exhausted, "The system refused memory for a request.", "Close other programs.")));
+  } catch (...) {
+    fail(job, std::current_exception());
+  }
+  return false;
+}
+
+void Scheduler::begin(Job& job) {
+  const size_t most_reused = job.scored ? job.score_from : job.tokens.size() - 1;
+  const state::Pages::Start start = pages_.begin(job.tokens, most_reused);
+  job.sequence = start.sequence;
+  if (start.copy) model_->copy_page(start.copy->from, start.copy->to);
+  if (job.started) return;
+  job.started = true;
+  job.outcome.reused = job.sequence->tokens.size();
+  job.outcome.recomputed = job.prompt - job.outcome.reused;
+}
+
+// Pages for `tokens` positions. Younger requests, and those whose reader is behind, give theirs up; their tokens are
+// computed again later. The oldest that can run always gets on, so that two long requests cannot undo each other's work
+// for ever.
+bool Scheduler::make_room(Job& job, size_t tokens) {
+  while (!pages_.reserve(*job.sequence, tokens)) {
+    Job* victim = nullptr;
+    for (const JobPointer& other : jobs_) {
+      if (other.get() == &job || other->sequence == nullptr) continue;
+      if (other->order < job.order && runnable(*other)) continue;
+      if (victim == nullptr || other->order > victim->order) victim = other.get();
+    }
+    if (victim == nullptr) {
+      suspend(job);
+      job.starved = true;
+      return false;
+    }
+    suspend(*victim);
+  }
+  return true;
+}
+
+void Scheduler::suspend(Job& job) {
+  pages_.end(*job.sequence);
+  job.sequence = nullptr;
+}
+
+bool Scheduler::compute(Job& job, size_t count) {
+  state::Sequence& sequence = *job.sequence;
+  const size_t position = sequence.tokens.size();
+  const std::span<const int32_t> tokens = std::span<const int32_t>(job.tokens).subspan(position, count);
+  const bool last = position + count == job.tokens.size();
+  const bool scoring = job.scored && position >= job.score_from;
+  const size_t logits_from = scoring ? 0 : last && !job.scored ? count - 1 : count;
+  const backend::Segment segment{tokens, static_cast<int64_t>(position), sequence.pages,
+                                 static_cast<int64_t>(logits_from)};
+  const auto begin = std::chrono::steady_clock::now();
+  if (!model_->forward({&segment, 1}, job.cancel.flag())) return false;
+  const bool prefill = position < job.prompt;
+  (prefill ? job.outcome.prefill_milliseconds : job.outcome.decode_milliseconds) += milliseconds_since(begin);
+  sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  if (prefill && job.shared)
+    job.shared->progress({"prefill", sequence.tokens.size() - job.outcome.reused, job.outcome.recomputed});
+  if (scoring) keep_scores(job, count);
+  return true;
+}
+
+void Scheduler::keep_scores(Job& job, size_t count) {
+  const size_t vocabulary = static_cast<size_t>(model_->vocabulary());
+  for (size_t row = 0; row < count; ++row) {
+    const std::span<const float> logits(model_->logits(static_cast<int64_t>(row)), vocabulary);
+    sample::best(logits);  // refuses what is not a number
+    const double sum = sample::log_sum(logits);
+    for (const float logit : logits) job.scores.push_back(static_cast<float>(static_cast<double>(logit) - sum));
+  }
+}
+
+bool Scheduler::sample(Job& job) {
+  const auto begin = std::chrono::steady_clock::now();
+  const std::span<const float> logits(model_->logits(0), static_cast<size_t>(model_->vocabulary()));
+  const int32_t id = job.sampler.choose(logits, job.tokens.size());
+  if (std::ranges::find(job.stop_tokens, id) != job.stop_tokens.end()) {
+    job.outcome.stop_token = id;
+    end(job, "stop_token");
+    return false;
+  }
+  TokenBatch token;
+  token.ids.push_back(id);
+  if (job.alternatives > 0) {
+    const double sum = sample::log_sum(logits);
+    const auto probability = [&](float logit) { return static_cast<float>(static_cast<double>(logit) - sum); };
+    token.logprobs.push_back(probability(logits[static_cast<size_t>(id)]));
+    for (const sample::Candidate& candidate : sample::largest(logits, job.alternatives)) {
+      token.alternative_ids.push_back(candidate.id);
+      token.alternative_logprobs.push_back(probability(candidate.logit));
+    }
+  }
+  job.tokens.push_back(id);
+  ++job.outcome.generated_tokens;
+  if (job.outcome.generated_tokens > 1) job.outcome.decode_milliseconds += milliseconds_since(begin);
+  job.shared->push(token);
+  if (job.tokens.size() < job.most_tokens) return true;
+  end(job, job.most_cause);
+  return false;
+}
+
+void Scheduler::end(Job& job, const char* cause) {
+  const bool cancelled = std::string_view(cause) == "cancelled";
+  if (job.scored && cancelled) {
+    fail(job, std::make_exception_ptr(Error(code::request_cancelled, "The request was cancelled.")));
+    return;
+  }
+  if (job.sequence != nullptr) suspend(job);
+  for (const JobPointer& other : jobs_) other->starved = false;
+  if (job.scored) {
+    job.scored->set_value(std::move(job.scores));
+    return;
+  }
+  // Cancelled before it began: nothing was reused and nothing computed.
+  job.outcome.cause = cause;
+  job.shared->finish(job.outcome);
+}
+
+void Scheduler::fail(Job& job, std::exception_ptr error) {
+  if (job.sequence != nullptr) suspend(job);
+  for (const JobPointer& other : jobs_) other->starved = false;
+  if (job.scored) {
+    job.scored->set_exception(std::move(error));
+  } else {
+    job.shared->fail(std::move(error));
+  }
+}
+
+}  // namespace halogen::schedule
