@@ -13,6 +13,8 @@ export interface Installation {
   /** What the engine process runs. */
   engineChild: string;
   preload: string;
+  /** resources/ of the package. */
+  resourceFolder: string;
   bundled: boolean;
 }
 
@@ -26,6 +28,7 @@ export function findInstallation(): Installation {
     pageFolder: join(root, "dist", "page"),
     engineChild: bundled ? join(built, "engine-child.cjs") : join(root, "main", "engine", "child.ts"),
     preload: join(built, "preload.cjs"),
+    resourceFolder: join(root, "resources"),
     bundled,
   };
 }
@@ -33,4 +36,9 @@ export function findInstallation(): Installation {
 export function readVersion({ root }: Installation): string {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
   return version;
+}
+
+/** The content of catalogue.json; its meaning is checked by whoever uses it. */
+export function readCatalogue(resourceFolder: string): unknown {
+  return JSON.parse(readFileSync(join(resourceFolder, "catalogue.json"), "utf8"));
 }

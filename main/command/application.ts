@@ -1,27 +1,25 @@
 /** How a command opens the application: with the engine in a forked Node process, and notices on standard error. */
-import type { Settings } from "../../app/contract/setting.ts";
 import { toWire } from "../../app/error.ts";
-import { type Application, createApplication } from "../application.ts";
+import { type Application, type ApplicationOptions, createApplication } from "../application.ts";
 import { createNodeSpawn } from "../engine/spawn.ts";
-import { findInstallation } from "../installation.ts";
+import { findInstallation, readCatalogue } from "../installation.ts";
 import type { CommandContext } from "./command.ts";
 
-export interface OpenOptions {
-  /** "memory": nothing is stored and a running Halogen is not in the way. */
-  store: "file" | "memory";
-  /** Settings that hold for this run only. */
-  settings?: Partial<Settings>;
-}
-
 /** The caller closes it. */
-export async function openApplication(context: CommandContext, { store, settings }: OpenOptions): Promise<Application> {
-  const { environment, version, io } = context;
+export function openApplication(
+  context: CommandContext,
+  mode: ApplicationOptions["mode"],
+  settings?: ApplicationOptions["settings"],
+): Application {
+  const { environment, variables, version, io } = context;
   const installation = findInstallation();
-  const application = await createApplication({
+  const application = createApplication({
     environment,
+    variables,
     version,
     shell: "browser",
-    store,
+    catalogue: readCatalogue(environment.resourceFolder ?? installation.resourceFolder),
+    mode,
     settings,
     clock: () => Date.now(),
     report: (error) => io.err(`halogen: ${toWire(error).message}\n`),

@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type { ParseArgsOptionsConfig } from "node:util";
 import { HalogenError } from "../../app/error.ts";
-import type { Environment } from "../setting/environment.ts";
+import type { Environment, EnvironmentVariables } from "../setting/environment.ts";
 
 export interface Io {
   stdin: Readable & { isTTY?: boolean };
@@ -17,6 +17,7 @@ export interface Io {
 export interface CommandContext {
   io: Io;
   environment: Environment;
+  variables: EnvironmentVariables;
   version: string;
   /** Options by long name, as parseArgs gives them. */
   values: Record<string, string | boolean | (string | boolean)[] | undefined>;

@@ -52,7 +52,7 @@ async function examine(context: CommandContext): Promise<Findings> {
     models: [],
     problems: [],
   };
-  const application = await openApplication(context, { store: "memory" });
+  const application = openApplication(context, "command");
   try {
     await attempt(findings, "engine", () => examineEngine(application, findings));
     await attempt(findings, "models", () => examineModels(application, findings));

@@ -45,7 +45,7 @@ export async function runCli({ arguments: words, variables, io, signal }: CliOpt
       return exitCode.done;
     }
     const environment = readEnvironment(variables, process.platform, homedir());
-    return await command.run({ io, environment, version, values, positionals, signal });
+    return await command.run({ io, environment, variables, version, values, positionals, signal });
   } catch (error) {
     io.err(describe(error, debug));
     if (error instanceof UsageError) io.err(`\n${usageOf(command)}"halogen ${command.name} --help" tells more.\n`);

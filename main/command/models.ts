@@ -12,7 +12,7 @@ export const models: Command = {
   positionals: 0,
   async run(context) {
     const { io, environment, values } = context;
-    const application = await openApplication(context, { store: "memory" });
+    const application = openApplication(context, "command");
     try {
       const found = await application.library.scan();
       if (values.json === true) {

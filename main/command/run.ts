@@ -50,10 +50,8 @@ export const run: Command = {
     const sampling = readSampling(context);
     const contextLength = numberOption(context, "context", { from: 1, to: 10_000_000, integer: true });
     const prompt = await readPrompt(context);
-    const application = await openApplication(context, {
-      store: context.values.save === true ? "file" : "memory",
-      settings: contextLength === undefined ? {} : { contextLength },
-    });
+    const mode = context.values.save === true ? "command-stored" : "command";
+    const application = openApplication(context, mode, contextLength === undefined ? {} : { contextLength });
     try {
       const reply = await answer(context, application, prompt, sampling);
       if (context.values.stats === true) context.io.err(describeStats(reply));

@@ -28,7 +28,7 @@ export const serve: Command = {
     const port = numberOption(context, "port", { from: 0, to: 65_535, integer: true }) ?? usualPort;
     const host = stringOption(context, "host") ?? "127.0.0.1";
     const allowedHosts = [values["allow-host"] ?? []].flat().map(String);
-    const application = await openApplication(context, { store: "file" });
+    const application = openApplication(context, "app");
     try {
       const server = await createServer({
         service: application.service,

@@ -17,7 +17,7 @@ import {
 import { toWire } from "../../app/error.ts";
 import { type Application, createApplication } from "../application.ts";
 import { writeChildArgument } from "../engine/argument.ts";
-import { findInstallation, readVersion } from "../installation.ts";
+import { findInstallation, readCatalogue, readVersion } from "../installation.ts";
 import { type Environment, readEnvironment } from "../setting/environment.ts";
 import { places } from "../setting/place.ts";
 import { isPage } from "./address.ts";
@@ -134,13 +134,15 @@ async function start(environment: Environment): Promise<void> {
   });
 
   await app.whenReady();
-  application = await createApplication({
+  application = createApplication({
     environment,
+    variables: process.env,
+    catalogue: readCatalogue(environment.resourceFolder ?? installation.resourceFolder),
+    mode: "app",
     version,
     shell: "electron",
     clock,
     report,
-    watch: true,
     spawnEngine: (argument) =>
       createUtilitySpawn({ utilityProcess, entry: installation.engineChild, argument: writeChildArgument(argument) }),
   });
@@ -162,7 +164,8 @@ async function start(environment: Environment): Promise<void> {
 }
 
 declareScheme(protocol);
-app.enableSandbox();
+// As root, Chromium's sandbox cannot work; who starts it so has to say it (then this call would contradict).
+if (!app.commandLine.hasSwitch("no-sandbox")) app.enableSandbox();
 guardContents(app, shell, report);
 process.on("uncaughtException", report);
 process.on("unhandledRejection", report);

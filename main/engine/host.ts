@@ -36,6 +36,8 @@ export interface EngineHost extends Engine {
   status(): EngineStatus;
   /** Process id of the engine, also when that is this process; null when none runs. */
   pid(): number | null;
+  /** On the user's wish: ends the engine and starts another one. Models are loaded again when they are next used. */
+  restart(): Promise<void>;
 }
 
 interface Slot {
@@ -137,6 +139,9 @@ export function createHost(options: HostOptions): EngineHost {
     async close() {
       slots.clear();
       await supervisor.close();
+    },
+    async restart() {
+      await supervisor.restart();
     },
     status: () => supervisor.status(),
     pid: () => supervisor.pid(),

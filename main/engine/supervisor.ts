@@ -41,6 +41,8 @@ export interface Supervisor {
   pid(): number | null;
   status(): EngineStatus;
   setBackend(backend: string): void;
+  /** Ends the live engine and starts another one, whatever state it is in. What was in flight is told engine.unavailable. */
+  restart(): Promise<Connection>;
   close(): Promise<void>;
 }
 
@@ -169,6 +171,19 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     pid: () => connection?.pid ?? null,
     status: () => status,
     setBackend: (backend) => change({ backend }),
+    async restart() {
+      crashesInARow = 0;
+      // One that is starting, or waits to start, is new enough: it only need not wait.
+      wakeEarly();
+      if (connecting !== null) return connecting;
+      const old = connection;
+      connection = null;
+      if (old !== null) {
+        change({ state: "restarting", backend: null });
+        await old.close();
+      }
+      return this.connect();
+    },
     close() {
       closing ??= (async () => {
         starting?.kill();
