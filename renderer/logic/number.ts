@@ -1,0 +1,69 @@
+/** Numbers as the page shows them. Binary units for bytes (GiB), because memory limits are given in them. */
+
+const grouped = new Intl.NumberFormat("en-US");
+const binaryUnits = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
+
+export function formatCount(value: number): string {
+  return grouped.format(Math.round(value));
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+function scale(bytes: number): { divisor: number; unit: string } {
+  let exponent = 0;
+  while (exponent < binaryUnits.length - 1 && bytes >= 1024 ** (exponent + 1)) exponent += 1;
+  return { divisor: 1024 ** exponent, unit: binaryUnits[exponent] ?? "B" };
+}
+
+function significant(value: number): string {
+  return value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1);
+}
+
+export function formatBytes(bytes: number): string {
+  const { divisor, unit } = scale(bytes);
+  return `${significant(bytes / divisor)} ${unit}`;
+}
+
+/** "24.7 of 96 GiB": both in the unit of the larger. */
+export function formatShare(used: number, total: number): string {
+  const { divisor, unit } = scale(total);
+  return `${significant(used / divisor)} of ${significant(total / divisor)} ${unit}`;
+}
+
+export function formatRate(tokensPerSecond: number): string {
+  return `${tokensPerSecond >= 100 ? tokensPerSecond.toFixed(0) : tokensPerSecond.toFixed(1)} tok/s`;
+}
+
+export function formatDuration(milliseconds: number): string {
+  const seconds = milliseconds / 1000;
+  if (seconds < 1) return `${seconds.toFixed(2)} s`;
+  if (seconds < 60) return `${seconds.toFixed(1)} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 60) return `${minutes} min ${Math.floor(seconds % 60)} s`;
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+}
+
+/** Rounded, but never 0 % of something nor 100 % of less than all. */
+export function formatPercent(part: number, whole: number): string {
+  if (whole <= 0) return "0%";
+  const percent = (part / whole) * 100;
+  if (percent > 0 && percent < 1) return "<1%";
+  return `${percent < 100 ? Math.min(99, Math.round(percent)) : Math.round(percent)}%`;
+}
+
+export function formatParameters(count: number): string {
+  if (count >= 1e9) return `${significant(count / 1e9)}B`;
+  if (count >= 1e6) return `${significant(count / 1e6)}M`;
+  return formatCount(count);
+}
+
+/** Seconds left, in words; empty when it cannot be told. */
+export function formatRemaining(received: number, total: number | null, bytesPerSecond: number): string {
+  if (total === null || bytesPerSecond <= 0 || received >= total) return "";
+  const seconds = (total - received) / bytesPerSecond;
+  if (seconds < 60) return `${Math.max(1, Math.round(seconds))} s left`;
+  if (seconds < 3600) return `${Math.round(seconds / 60)} min left`;
+  return `${Math.floor(seconds / 3600)} h ${Math.round((seconds % 3600) / 60)} min left`;
+}

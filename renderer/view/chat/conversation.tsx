@@ -1,0 +1,51 @@
+import { ArrowDown } from "lucide-react";
+import { useMemo } from "react";
+import { Virtualizer } from "virtua";
+import { type ConversationRow, conversation } from "../../logic/conversation.ts";
+import { useDocument, usePage, useUi } from "../../store/page.ts";
+import { serial } from "../../store/ui.ts";
+import { IconButton } from "../control/button.tsx";
+import { EmptyChat } from "../start/empty-chat.tsx";
+import { MessageRow } from "./message.tsx";
+import { useAnchor } from "./use-anchor.ts";
+
+const noRows: readonly ConversationRow[] = [];
+
+export function Conversation() {
+  const page = usePage();
+  const sessionId = useUi((state) => state.sessionId);
+  const headId = useDocument((state) => (sessionId === null ? null : (state.sessions.get(sessionId)?.headId ?? null)));
+  const messages = useDocument((state) => (sessionId === null ? undefined : state.messages.get(sessionId)));
+  const rows = useMemo(() => (messages ? conversation(messages, headId) : noRows), [messages, headId]);
+  if (sessionId === null || (messages && rows.length === 0)) return <EmptyChat />;
+  if (!messages) {
+    return (
+      <div className="scroll">
+        <p className="column quiet unseen-at-first">Opening…</p>
+      </div>
+    );
+  }
+  return <Rows key={sessionId} rows={rows} onJump={() => page.ui.setState({ followSerial: serial() })} />;
+}
+
+function Rows({ rows, onJump }: { rows: readonly ConversationRow[]; onJump: () => void }) {
+  const { scroller, list, away, handlers } = useAnchor(rows);
+  return (
+    <div className="scroll-frame">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the conversation scrolls by keyboard too */}
+      <section ref={scroller} className="scroll" aria-label="Conversation" tabIndex={0} {...handlers}>
+        <Virtualizer
+          ref={list}
+          scrollRef={scroller}
+          data={rows}
+          startMargin={24}
+          bufferSize={600}
+          onResize={handlers.onResize}
+        >
+          {(row, index) => <MessageRow key={row.message.id} row={row} last={index === rows.length - 1} />}
+        </Virtualizer>
+      </section>
+      {away && <IconButton className="to-end" name="Go to the end" icon={ArrowDown} onClick={onJump} />}
+    </div>
+  );
+}

@@ -1,0 +1,101 @@
+import { type RefObject, useCallback, useEffect, useLayoutEffect, useMemo, useRef, useState } from "react";
+import type { VirtualizerHandle } from "virtua";
+import {
+  type AnchorState,
+  afterIntentUp,
+  afterScroll,
+  distanceToEnd,
+  initialAnchor,
+  type ScrollPosition,
+} from "../../logic/anchor.ts";
+import type { ConversationRow } from "../../logic/conversation.ts";
+import { useLive, usePage, useUi } from "../../store/page.ts";
+
+function positionOf(element: HTMLElement): ScrollPosition {
+  return { top: element.scrollTop, height: element.scrollHeight, viewport: element.clientHeight };
+}
+
+interface Anchor {
+  scroller: RefObject<HTMLElement | null>;
+  list: RefObject<VirtualizerHandle | null>;
+  /** True when the end is more than a screen away. */
+  away: boolean;
+  handlers: {
+    onScroll(): void;
+    onWheel(event: { deltaY: number }): void;
+    onKeyDown(event: { key: string; target: EventTarget }): void;
+    onResize(): void;
+  };
+}
+
+const keysUp = new Set(["ArrowUp", "PageUp", "Home"]);
+
+/** Keeps the reader at the end only while they are there; otherwise never moves them. */
+export function useAnchor(rows: readonly ConversationRow[]): Anchor {
+  const page = usePage();
+  const scroller = useRef<HTMLElement | null>(null);
+  const list = useRef<VirtualizerHandle | null>(null);
+  const anchor = useRef<AnchorState>(initialAnchor);
+  const [away, setAway] = useState(false);
+  const followSerial = useUi((state) => state.followSerial);
+  const target = useUi((state) => state.target);
+  const lastId = rows.at(-1)?.message.id;
+  const live = useLive((state) => (lastId === undefined ? undefined : state.replies.get(lastId)));
+
+  const stick = useCallback(() => {
+    const element = scroller.current;
+    if (!element || !anchor.current.follows) return;
+    element.scrollTop = element.scrollHeight;
+    const position = positionOf(element);
+    anchor.current = { follows: true, lastTop: position.top, lastHeight: position.height };
+  }, []);
+
+  const follow = useCallback(() => {
+    anchor.current = { ...anchor.current, follows: true };
+    setAway(false);
+    stick();
+  }, [stick]);
+
+  // Opened: at the end. The list measures its rows over some frames; each of them ends in onResize.
+  useLayoutEffect(() => stick(), [stick, rows, live]);
+
+  const firstSerial = useRef(followSerial);
+  useLayoutEffect(() => {
+    if (followSerial !== firstSerial.current) follow();
+  }, [followSerial, follow]);
+
+  useEffect(() => {
+    if (!target) return;
+    const index = rows.findIndex((row) => row.message.id === target.messageId);
+    if (index === -1) return;
+    anchor.current = { ...anchor.current, follows: false };
+    list.current?.scrollToIndex(index, { align: "start", offset: -24 });
+    page.ui.setState({ target: null });
+    const frame = requestAnimationFrame(() => {
+      const row = scroller.current?.querySelector(`[data-message-id="${CSS.escape(target.messageId)}"]`);
+      row?.classList.add("found");
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [target, rows, page]);
+
+  const handlers = useMemo(
+    () => ({
+      onScroll() {
+        const element = scroller.current;
+        if (!element) return;
+        const position = positionOf(element);
+        anchor.current = afterScroll(anchor.current, position);
+        setAway(!anchor.current.follows && distanceToEnd(position) > position.viewport / 2);
+      },
+      onWheel(event: { deltaY: number }) {
+        if (event.deltaY < 0) anchor.current = afterIntentUp(anchor.current);
+      },
+      onKeyDown(event: { key: string; target: EventTarget }) {
+        if (event.target === scroller.current && keysUp.has(event.key)) anchor.current = afterIntentUp(anchor.current);
+      },
+      onResize: stick,
+    }),
+    [stick],
+  );
+  return { scroller, list, away, handlers };
+}

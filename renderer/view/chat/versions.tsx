@@ -1,0 +1,39 @@
+import { ChevronLeft, ChevronRight } from "lucide-react";
+import { showVersion } from "../../command/chat.ts";
+import { attempt } from "../../command/command.ts";
+import type { ConversationRow } from "../../logic/conversation.ts";
+import { usePage } from "../../store/page.ts";
+import { IconButton } from "../control/button.tsx";
+
+/** ‹ 2 / 3 › */
+export function Versions({ row }: { row: ConversationRow }) {
+  const page = usePage();
+  const count = row.siblings.length;
+  if (count < 2) return null;
+  const step = (by: number) => attempt(page, () => showVersion(page, row, by));
+  return (
+    <span className="versions">
+      <IconButton
+        name="Previous version"
+        icon={ChevronLeft}
+        size={14}
+        disabled={row.index === 0}
+        onClick={() => step(-1)}
+      />
+      <span className="versions-count">
+        <span className="unseen">Version </span>
+        {row.index + 1}
+        <span aria-hidden="true"> / </span>
+        <span className="unseen"> of </span>
+        {count}
+      </span>
+      <IconButton
+        name="Next version"
+        icon={ChevronRight}
+        size={14}
+        disabled={row.index === count - 1}
+        onClick={() => step(1)}
+      />
+    </span>
+  );
+}

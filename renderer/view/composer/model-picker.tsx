@@ -1,0 +1,116 @@
+import { Check, ChevronDown, CircleAlert, RefreshCw } from "lucide-react";
+import { Popover } from "radix-ui";
+import type { Model } from "../../../app/contract/model.ts";
+import { attempt } from "../../command/command.ts";
+import { chatModel, chooseModel, scanModels, unloadModel } from "../../command/model.ts";
+import { formatBytes, formatCount, formatParameters, formatPercent } from "../../logic/number.ts";
+import { useDocument, usePage, useUi } from "../../store/page.ts";
+import { ProgressBar } from "../control/progress.tsx";
+
+function facts(model: Model): string {
+  const context = model.contextLength > 0 ? `context ${formatCount(model.contextLength)}` : "";
+  const parameters = model.parameters > 0 ? formatParameters(model.parameters) : "";
+  return [parameters, model.format, formatBytes(model.bytes), context].filter((part) => part !== "").join(" · ");
+}
+
+function stateWords(model: Model): string {
+  if (model.state === "loaded") return "Loaded";
+  if (model.state === "loading")
+    return model.progress === null ? "Loading" : `Loading ${formatPercent(model.progress, 1)}`;
+  return "";
+}
+
+function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
+  const page = usePage();
+  const broken = model.state === "broken";
+  return (
+    <li className={broken ? "model broken" : "model"}>
+      <button
+        type="button"
+        className="model-choose"
+        aria-pressed={chosen}
+        disabled={broken}
+        onClick={() => attempt(page, () => chooseModel(page, model))}
+      >
+        <span className="model-mark">
+          {chosen && <Check size={14} strokeWidth={2} aria-hidden="true" />}
+          {broken && <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" />}
+        </span>
+        <span className="model-text">
+          <span className="model-name">{broken ? model.fileName : model.name}</span>
+          {broken ? (
+            <span className="model-reason">
+              {model.error?.message} {model.error?.hint}
+            </span>
+          ) : (
+            <small>{facts(model)}</small>
+          )}
+          {model.state === "loading" && (
+            <ProgressBar
+              label={`Loading ${model.name}`}
+              value={model.progress ?? 0}
+              total={model.progress === null ? null : 1}
+            />
+          )}
+        </span>
+        <span className={`model-state ${model.state}`}>{stateWords(model)}</span>
+      </button>
+      {model.state === "loaded" && (
+        <button type="button" className="text-button" onClick={() => attempt(page, () => unloadModel(page, model))}>
+          Unload
+        </button>
+      )}
+    </li>
+  );
+}
+
+function order(a: Model, b: Model): number {
+  return Number(a.state === "broken") - Number(b.state === "broken") || a.name.localeCompare(b.name);
+}
+
+/** The chat's model, and all the others with their state. */
+export function ModelPicker() {
+  const page = usePage();
+  const open = useUi((state) => state.open === "model");
+  const sessionId = useUi((state) => state.sessionId);
+  const newChat = useUi((state) => state.newChat);
+  const chosen = useDocument((state) => chatModel(state, { sessionId, newChat }));
+  const models = useDocument((state) => state.models);
+  const folder = useDocument((state) => state.info?.modelFolder ?? "");
+  const loading = chosen?.state === "loading";
+  return (
+    <Popover.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "model" : null })}>
+      <Popover.Trigger className="chip model-chip" aria-label={`Model: ${chosen?.name ?? "none"}`}>
+        <span className={`dot ${chosen?.state ?? "none"}`} aria-hidden="true" />
+        <span className="chip-text">{chosen?.name ?? "No model"}</span>
+        {loading && chosen.progress !== null && <span className="chip-note">{formatPercent(chosen.progress, 1)}</span>}
+        <ChevronDown size={13} strokeWidth={1.75} aria-hidden="true" />
+      </Popover.Trigger>
+      <Popover.Portal>
+        <Popover.Content
+          className="popover models"
+          align="start"
+          side="top"
+          sideOffset={10}
+          collisionPadding={12}
+          aria-label="Models"
+        >
+          <ul>
+            {[...models.values()].sort(order).map((model) => (
+              <ModelItem key={model.id} model={model} chosen={model.id === chosen?.id} />
+            ))}
+          </ul>
+          <footer className="popover-foot">
+            <span className="quiet" title={folder}>
+              Models are GGUF files in <span className="path">{folder}</span>
+            </span>
+            <button type="button" className="button small" onClick={() => attempt(page, () => scanModels(page))}>
+              <RefreshCw size={12} strokeWidth={1.75} aria-hidden="true" />
+              Look again
+            </button>
+          </footer>
+        </Popover.Content>
+      </Popover.Portal>
+    </Popover.Root>
+  );
+}

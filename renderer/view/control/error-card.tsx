@@ -1,0 +1,43 @@
+import { CircleAlert } from "lucide-react";
+import type { ReactNode } from "react";
+import type { WireError } from "../../../app/error.ts";
+import { formatCount } from "../../logic/number.ts";
+
+function detailText(value: string | number | boolean | null): string {
+  return typeof value === "number" ? formatCount(value) : String(value);
+}
+
+/** "availableBytes" -> "available bytes". */
+function detailName(key: string): string {
+  return key
+    .replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
+    .replace(/_/g, " ");
+}
+
+/** A fault: what happened, what to do, the numbers, the code to search for, and what can be done here. */
+export function ErrorCard({ error, children }: { error: WireError; children?: ReactNode }) {
+  const details = Object.entries(error.detail);
+  return (
+    <div className="error-card" role="group" aria-label="Error">
+      <CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />
+      <div className="error-body">
+        <p className="error-message">{error.message}</p>
+        {error.hint !== "" && <p className="error-hint">{error.hint}</p>}
+        {details.length > 0 && (
+          <dl className="error-detail">
+            {details.map(([key, value]) => (
+              <div key={key}>
+                <dt>{detailName(key)}</dt>
+                <dd>{detailText(value)}</dd>
+              </div>
+            ))}
+          </dl>
+        )}
+        <div className="error-foot">
+          {children}
+          <code>{error.code}</code>
+        </div>
+      </div>
+    </div>
+  );
+}

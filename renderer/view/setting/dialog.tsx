@@ -1,0 +1,182 @@
+import { X } from "lucide-react";
+import { Dialog } from "radix-ui";
+import { type ReactNode, useState } from "react";
+import type { Settings } from "../../../app/contract/setting.ts";
+import { attempt } from "../../command/command.ts";
+import { changeSettings } from "../../command/view.ts";
+import { useDocument, usePage, useUi } from "../../store/page.ts";
+
+function Row({ label, about, children }: { label: string; about?: string; children: ReactNode }) {
+  return (
+    <div className="setting">
+      <div>
+        <span className="setting-label">{label}</span>
+        {about !== undefined && <small>{about}</small>}
+      </div>
+      {children}
+    </div>
+  );
+}
+
+interface ChoiceProps<T extends string> {
+  label: string;
+  value: T;
+  options: readonly (readonly [T, string])[];
+  onChange: (value: T) => void;
+}
+
+function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
+  return (
+    <div className="choice" role="radiogroup" aria-label={label}>
+      {options.map(([key, words]) => (
+        <label key={key} className={key === value ? "on" : ""}>
+          <input type="radio" className="unseen" name={label} checked={key === value} onChange={() => onChange(key)} />
+          {words}
+        </label>
+      ))}
+    </div>
+  );
+}
+
+/** Empty or 0 leaves the choice to Halogen. */
+function WholeNumber({
+  label,
+  value,
+  max,
+  onChange,
+}: {
+  label: string;
+  value: number;
+  max: number;
+  onChange: (value: number) => void;
+}) {
+  const [typed, setTyped] = useState<string | null>(null);
+  const text = typed ?? (value === 0 ? "" : String(value));
+  const parsed = text.trim() === "" ? 0 : Number(text);
+  const valid = Number.isInteger(parsed) && parsed >= 0 && parsed <= max;
+  const commit = () => {
+    if (typed !== null && valid && parsed !== value) onChange(parsed);
+    setTyped(null);
+  };
+  return (
+    <input
+      className="number"
+      inputMode="numeric"
+      aria-label={label}
+      aria-invalid={!valid}
+      placeholder="automatic"
+      value={text}
+      onChange={(event) => setTyped(event.target.value)}
+      onBlur={commit}
+      onKeyDown={(event) => event.key === "Enter" && commit()}
+    />
+  );
+}
+
+function Form({ settings }: { settings: Settings }) {
+  const page = usePage();
+  const set = (patch: Partial<Settings>) => attempt(page, () => changeSettings(page, patch));
+  return (
+    <div className="settings">
+      <Row label="Appearance">
+        <Choice
+          label="Appearance"
+          value={settings.theme}
+          options={[
+            ["system", "System"],
+            ["light", "Light"],
+            ["dark", "Dark"],
+          ]}
+          onChange={(theme) => set({ theme })}
+        />
+      </Row>
+      <Row label="Send with" about="Shift Enter always makes a new line.">
+        <Choice
+          label="Send with"
+          value={settings.sendWithEnter ? "enter" : "mod"}
+          options={[
+            ["enter", "Enter"],
+            ["mod", page.mac ? "⌘ Enter" : "Ctrl Enter"],
+          ]}
+          onChange={(key) => set({ sendWithEnter: key === "enter" })}
+        />
+      </Row>
+      <h3>Engine</h3>
+      <Row label="Context length" about="Tokens. Automatic takes as much as fits, at most what the model was made for.">
+        <WholeNumber
+          label="Context length"
+          value={settings.contextLength}
+          max={10_000_000}
+          onChange={(contextLength) => set({ contextLength })}
+        />
+      </Row>
+      <Row label="Context memory" about="16 bits need half the memory of 32.">
+        <Choice
+          label="Context memory"
+          value={settings.kvType}
+          options={[
+            ["f16", "16 bit"],
+            ["f32", "32 bit"],
+          ]}
+          onChange={(kvType) => set({ kvType })}
+        />
+      </Row>
+      <Row label="Threads" about="Of the CPU backend.">
+        <WholeNumber label="Threads" value={settings.threads} max={1024} onChange={(threads) => set({ threads })} />
+      </Row>
+      <Row
+        label="Engine process"
+        about="Its own process keeps the app alive when the engine fails. Takes effect at the next start."
+      >
+        <Choice
+          label="Engine process"
+          value={settings.engineInProcess ? "in" : "own"}
+          options={[
+            ["own", "Its own"],
+            ["in", "The app's"],
+          ]}
+          onChange={(key) => set({ engineInProcess: key === "in" })}
+        />
+      </Row>
+    </div>
+  );
+}
+
+export function SettingsDialog() {
+  const page = usePage();
+  const open = useUi((state) => state.open === "settings");
+  const settings = useDocument((state) => state.settings);
+  const info = useDocument((state) => state.info);
+  return (
+    <Dialog.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "settings" : null })}>
+      <Dialog.Portal>
+        <Dialog.Overlay className="overlay" />
+        <Dialog.Content className="dialog" aria-describedby={undefined}>
+          <header className="dialog-header">
+            <Dialog.Title>Settings</Dialog.Title>
+            <Dialog.Close className="icon-button" aria-label="Close">
+              <X size={15} strokeWidth={1.75} aria-hidden="true" />
+            </Dialog.Close>
+          </header>
+          {settings && <Form settings={settings} />}
+          {info && (
+            <dl className="about">
+              <div>
+                <dt>Halogen</dt>
+                <dd>{info.version}</dd>
+              </div>
+              <div>
+                <dt>Chats</dt>
+                <dd>{info.dataFolder}</dd>
+              </div>
+              <div>
+                <dt>Models</dt>
+                <dd>{info.modelFolder}</dd>
+              </div>
+            </dl>
+          )}
+        </Dialog.Content>
+      </Dialog.Portal>
+    </Dialog.Root>
+  );
+}

@@ -1,0 +1,135 @@
+import type { Device } from "../../../app/engine.ts";
+import { formatBytes, formatCount, formatPercent, formatRate, formatShare } from "../../logic/number.ts";
+import { useDocument, useLive } from "../../store/page.ts";
+import { Hint } from "../control/button.tsx";
+
+const backendNames: Record<string, string> = {
+  cpu: "CPU",
+  hip: "HIP",
+  cuda: "CUDA",
+  vulkan: "Vulkan",
+  npu: "NPU",
+  remote: "Remote",
+};
+
+function Devices({ devices, chosen }: { devices: readonly Device[]; chosen: string | null }) {
+  return (
+    <dl className="hint-table devices">
+      {devices.map((device) => (
+        <div key={`${device.backend} ${device.name}`}>
+          <dt>
+            {backendNames[device.backend] ?? device.backend}
+            {device.backend === chosen ? ", chosen" : device.usable ? "" : ", refused"}
+          </dt>
+          <dd>
+            {device.name}
+            {device.reason !== "" && `: ${device.reason}`}
+          </dd>
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+function Backend() {
+  const engine = useDocument((state) => state.engine);
+  if (!engine) return <span>Starting…</span>;
+  if (engine.state !== "ready") {
+    const words = {
+      starting: "Engine starting",
+      restarting: "Engine restarting",
+      failed: "Engine failed",
+      closed: "Engine closed",
+    };
+    return <span className={engine.state === "failed" ? "bad" : "warn"}>{words[engine.state]}</span>;
+  }
+  const device = engine.devices.find((candidate) => candidate.backend === engine.backend && candidate.usable);
+  const name = backendNames[engine.backend ?? ""] ?? engine.backend ?? "No backend";
+  return (
+    <Hint text={<Devices devices={engine.devices} chosen={engine.backend} />}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its tooltip says why this device was chosen */}
+      <span className="status-device" tabIndex={0}>
+        <b>{name}</b> {device?.name ?? ""}
+      </span>
+    </Hint>
+  );
+}
+
+function LoadedModel() {
+  const model = useDocument((state) => {
+    const all = [...state.models.values()];
+    return all.find((one) => one.state === "loading") ?? all.find((one) => one.state === "loaded") ?? null;
+  });
+  if (!model) return <span className="faint">no model loaded</span>;
+  const progress =
+    model.state === "loading"
+      ? `, loading${model.progress === null ? "" : ` ${formatPercent(model.progress, 1)}`}`
+      : "";
+  return (
+    <span className="status-model">
+      {model.name}
+      {model.name.includes(model.format) ? "" : ` ${model.format}`}
+      {progress}
+    </span>
+  );
+}
+
+function Memory() {
+  const telemetry = useLive((state) => state.telemetry);
+  if (!telemetry) return null;
+  const pool = telemetry.memory.find((candidate) => candidate.limit !== null);
+  const used = pool?.limit ? pool.used : telemetry.machineUsed;
+  const total = pool?.limit ?? telemetry.machineTotal;
+  if (total <= 0) return null;
+  const detail = (
+    <dl className="hint-table">
+      {telemetry.memory.map((one) => (
+        <div key={one.name}>
+          <dt>{one.name}</dt>
+          <dd>{one.limit === null ? formatBytes(one.used) : formatShare(one.used, one.limit)}</dd>
+        </div>
+      ))}
+      <div>
+        <dt>Machine</dt>
+        <dd>{formatShare(telemetry.machineUsed, telemetry.machineTotal)}</dd>
+      </div>
+      <div>
+        <dt>Halogen's engine</dt>
+        <dd>{formatBytes(telemetry.processBytes)}</dd>
+      </div>
+    </dl>
+  );
+  return (
+    <Hint text={detail}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its tooltip lists every pool */}
+      <span tabIndex={0}>{formatShare(used, total)}</span>
+    </Hint>
+  );
+}
+
+export function StatusBar() {
+  const telemetry = useLive((state) => state.telemetry);
+  // The streaming reply knows its rate sooner than telemetry, which comes once a second.
+  const rate = useLive(
+    (state) => [...state.replies.values()].find((reply) => reply.tokens > 0)?.tokensPerSecond ?? null,
+  );
+  const shown = rate ?? telemetry?.tokensPerSecond ?? null;
+  const state = useDocument((document) =>
+    document.connection === "closed" ? "failed" : (document.engine?.state ?? "starting"),
+  );
+  return (
+    <footer className="status" aria-label="Status">
+      <span className={`dot ${shown === null ? state : "live-dot"}`} aria-hidden="true" />
+      <Backend />
+      <LoadedModel />
+      {telemetry && telemetry.contextLength > 0 && (
+        <span title={`${formatCount(telemetry.contextUsed)} of ${formatCount(telemetry.contextLength)} tokens`}>
+          context {formatPercent(telemetry.contextUsed, telemetry.contextLength)}
+        </span>
+      )}
+      <span className="spring" />
+      {shown !== null && <span className="live">{formatRate(shown)}</span>}
+      <Memory />
+    </footer>
+  );
+}
