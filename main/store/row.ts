@@ -125,15 +125,15 @@ function toStats(value: unknown): MessageStats | null {
   if (record === null) return null;
   const read = (key: string): number => toNumberOrNull(record[key]) ?? 0;
   const stats: MessageStats = {
-    promptTokens: Math.trunc(read("promptTokens")),
-    reused: Math.trunc(read("reused")),
-    recomputed: Math.trunc(read("recomputed")),
-    generatedTokens: Math.trunc(read("generatedTokens")),
+    promptTokens: toCount(record.promptTokens),
+    reused: toCount(record.reused),
+    recomputed: toCount(record.recomputed),
+    generatedTokens: toCount(record.generatedTokens),
     prefillMilliseconds: read("prefillMilliseconds"),
     decodeMilliseconds: read("decodeMilliseconds"),
     firstTokenMilliseconds: read("firstTokenMilliseconds"),
     tokensPerSecond: read("tokensPerSecond"),
-    seed: Math.trunc(read("seed")),
+    seed: toCount(record.seed),
   };
   return messageStatsSchema.safeParse(stats).success ? stats : null;
 }
@@ -171,11 +171,12 @@ function toId(value: unknown): string | null {
   return typeof value === "string" && value.length > 0 && value.length <= 64 ? value : null;
 }
 
-function toCount(value: unknown, otherwise = 0): number {
-  return typeof value === "number" && Number.isFinite(value) && value >= 0 ? Math.trunc(value) : otherwise;
+export function toCount(value: unknown, otherwise = 0): number {
+  const whole = typeof value === "number" ? Math.trunc(value) : -1;
+  return Number.isSafeInteger(whole) && whole >= 0 ? whole : otherwise;
 }
 
 function toNumberOrNull(value: unknown, integer = false): number | null {
   if (typeof value !== "number" || !Number.isFinite(value) || value < 0) return null;
-  return integer ? Math.trunc(value) : value;
+  return integer ? toCount(value) : value;
 }

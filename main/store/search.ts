@@ -5,14 +5,13 @@
 import type { SearchHit } from "../../app/contract/session.ts";
 import type { Database } from "./database.ts";
 import { excerpt, parseQuery, trigramExpression } from "./query.ts";
-import type { SessionRow } from "./row.ts";
-import { toSession } from "./row.ts";
+import { type SessionRow, toCount, toSession } from "./row.ts";
 
 interface CandidateRow {
   number: number;
   id: string;
   session: string;
-  created_at: number;
+  created_at: unknown;
 }
 
 const defaultLimit = 50;
@@ -59,7 +58,7 @@ export function createSearch(
         sessionTitle,
         messageId: candidate.id,
         ...found,
-        updatedAt: candidate.created_at,
+        updatedAt: toCount(candidate.created_at),
       });
     }
     return hits;

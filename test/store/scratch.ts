@@ -1,0 +1,61 @@
+/** A real store in a folder of its own, with a clock that the test moves. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { onTestFinished } from "vitest";
+import type { Block, Message } from "../../app/contract/message.ts";
+import { openStore } from "../../main/store/open.ts";
+import type { Store } from "../../main/store/store.ts";
+
+export function scratchFolder(name = "模型 é😀"): string {
+  const folder = mkdtempSync(join(tmpdir(), `halogen ${name} `));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+export interface ScratchStore {
+  store: Store;
+  path: string;
+  /** Milliseconds; each reading moves it by one. */
+  now: { value: number };
+  reopen(): Store;
+}
+
+export function scratchStore(): ScratchStore {
+  const path = join(scratchFolder(), "halogen.db");
+  const now = { value: 1_000_000 };
+  const open = (): Store => openStore({ path, clock: () => now.value++, lockMilliseconds: 0 });
+  const scratch: ScratchStore = {
+    store: open(),
+    path,
+    now,
+    reopen() {
+      scratch.store.close();
+      scratch.store = open();
+      return scratch.store;
+    },
+  };
+  onTestFinished(() => scratch.store.close());
+  return scratch;
+}
+
+export function addSession(store: Store, id = "s1", title = "New chat"): void {
+  store.createSession({ id, title, system: "", modelId: null });
+}
+
+export function message(id: string, text: string | Block[], more: Partial<Message> = {}): Message {
+  return {
+    id,
+    sessionId: "s1",
+    parentId: null,
+    role: "user",
+    blocks: typeof text === "string" ? [{ type: "text", text }] : text,
+    status: "complete",
+    error: null,
+    createdAt: 5,
+    modelId: null,
+    modelName: null,
+    stats: null,
+    ...more,
+  };
+}
