@@ -1,5 +1,5 @@
 // Where things are. Plain Node >= 20 without any dependency: all of setup/ runs before the first install.
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -15,3 +15,6 @@ export function pathWithNode(extra = {}) {
   const path = [existsSync(node24) ? dirname(node24) : "", bin, process.env.PATH ?? ""].filter((part) => part !== "");
   return { ...process.env, PATH: path.join(delimiter), ...extra };
 }
+
+/** Whether this module is the program that was started, not one that it imports. */
+export const isProgram = (url) => process.argv[1] !== undefined && realpathSync(process.argv[1]) === fileURLToPath(url);
