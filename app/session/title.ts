@@ -11,10 +11,11 @@ export function titleFrom(text: string): string | null {
     if (!/[\p{L}\p{N}\p{S}\p{P}]/u.test(words)) continue;
     const characters = Array.from(words);
     if (characters.length <= titleLength) return words;
-    const head = characters.slice(0, titleLength).join("");
-    const border = characters[titleLength] === " " ? head.length : head.lastIndexOf(" ");
+    const head = characters.slice(0, titleLength - 1);
+    const border = characters[titleLength - 1] === " " ? titleLength - 1 : head.lastIndexOf(" ");
     // A single long word, or a language without spaces, is cut where it is.
-    return `${(border > titleLength / 3 ? head.slice(0, border) : Array.from(head).slice(0, -1).join("")).trimEnd()}…`;
+    const kept = border > titleLength / 3 ? head.slice(0, border) : head;
+    return `${kept.join("").trimEnd()}…`;
   }
   return null;
 }

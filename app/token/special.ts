@@ -57,8 +57,7 @@ export function createSpecialMatcher(tokens: TokenBytes): SpecialMatcher {
       if (at + length > text.length) continue;
       const token = entry.byText.get(text.substr(at, length));
       if (token === undefined) continue;
-      const always = token.type === tokenType.userDefined && !markup.test(token.text);
-      if (always || at + length <= limit) return token;
+      if (splitsAlways(token) || at + length <= limit) return token;
     }
     return undefined;
   };
@@ -90,12 +89,16 @@ export function createSpecialMatcher(tokens: TokenBytes): SpecialMatcher {
       for (let at = 0; at < text.length; at++) {
         const token = matchAt(text, at, Number.POSITIVE_INFINITY);
         if (token === undefined) continue;
-        ranges.push([at, at + token.text.length]);
+        if (!splitsAlways(token)) ranges.push([at, at + token.text.length]);
         at += token.text.length - 1;
       }
       return ranges;
     },
   };
+}
+
+function splitsAlways(token: SpecialToken): boolean {
+  return token.type === tokenType.userDefined && !markup.test(token.text);
 }
 
 /** Merged, ascending [start, end) ranges of text that is not trusted. */

@@ -1,0 +1,112 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  createThinkingSplitter,
+  findThinkingTags,
+  type Piece,
+  type ThinkingStart,
+  thinkingStart,
+} from "../../../../app/chat/thinking.ts";
+
+const tags = { open: "<think>", close: "</think>" };
+
+function split(parts: readonly string[], start: ThinkingStart = "open"): { pieces: Piece[]; inside: boolean } {
+  const splitter = createThinkingSplitter(tags, start);
+  const pieces = parts.flatMap((part) => splitter.push(part));
+  return { pieces: [...pieces, ...splitter.flush()], inside: splitter.inside };
+}
+
+function read(
+  parts: readonly string[],
+  start: ThinkingStart = "open",
+): { text: string; reasoning: string; inside: boolean } {
+  const { pieces, inside } = split(parts, start);
+  const of = (kind: Piece["kind"]): string =>
+    pieces
+      .filter((piece) => piece.kind === kind)
+      .map((piece) => piece.text)
+      .join("");
+  return { text: of("text"), reasoning: of("reasoning"), inside };
+}
+
+describe("the splitter", () => {
+  it("never drops a character, and where the stream is cut makes no difference", () => {
+    const alphabet = fc.constantFrom("<think>", "</think>", "<", "</", "think>", "\n", " ", "a", "b", "👋", "<|", "/");
+    const starts = fc.constantFrom<ThinkingStart>("open", "reasoning", "text");
+    fc.assert(
+      fc.property(
+        fc.array(alphabet, { maxLength: 20 }),
+        starts,
+        fc.array(fc.nat(60), { maxLength: 8 }),
+        (units, start, cuts) => {
+          const whole = units.join("");
+          const borders = [0, ...[...cuts].sort((a, b) => a - b), whole.length];
+          const parts = borders.slice(1).map((end, i) => whole.slice(Math.min(borders[i] ?? 0, whole.length), end));
+          expect(
+            split(parts, start)
+              .pieces.map((piece) => piece.text)
+              .join(""),
+          ).toBe(whole);
+          expect(read(parts, start)).toEqual(read([whole], start));
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+
+  it("separates thoughts from the answer, without the line breaks of the tags", () => {
+    expect(read(["<think>\nplan\n\nmore\n</think>\n\nhi\n"])).toEqual({
+      reasoning: "plan\n\nmore",
+      text: "hi\n",
+      inside: false,
+    });
+  });
+
+  it("starts inside when the template has opened the block", () => {
+    expect(read(["plan</think>hi"], "reasoning")).toEqual({ reasoning: "plan", text: "hi", inside: false });
+  });
+
+  it("keeps thoughts that are never closed as thoughts", () => {
+    expect(read(["<think>still at it <"])).toEqual({ reasoning: "still at it <", text: "", inside: true });
+  });
+
+  it("takes a tag in the middle of an answer as text", () => {
+    expect(read(["Write <think> and </think> like this"]).text).toBe("Write <think> and </think> like this");
+    expect(read(["<think>a</think>b <think>c</think>"])).toMatchObject({ reasoning: "a", text: "b <think>c</think>" });
+  });
+
+  it.each(["<3 you", "<html>", "<thin", " <", "</think>x", "<thinking>"])(
+    "takes a reply that begins with %j as text",
+    (reply) => {
+      expect(read([...reply])).toEqual({ text: reply, reasoning: "", inside: false });
+    },
+  );
+
+  it("leaves tool syntax inside thoughts there", () => {
+    expect(read(["<think>use <tool_call><function=x></think>ok"])).toMatchObject({
+      reasoning: "use <tool_call><function=x>",
+      text: "ok",
+    });
+  });
+
+  it("shows the first word of an answer at once", () => {
+    const splitter = createThinkingSplitter(tags, "open");
+    expect(splitter.push("Hel")).toEqual([{ kind: "text", text: "Hel" }]);
+  });
+});
+
+describe("the start", () => {
+  it("is read off the end of the prompt", () => {
+    expect(thinkingStart("<|im_start|>assistant\n<think>\n", tags)).toBe("reasoning");
+    expect(thinkingStart("<|im_start|>assistant\n<think>\n\n</think>\n\n", tags)).toBe("text");
+    expect(thinkingStart("<|im_start|>user\n<think><|im_end|>\n<|im_start|>assistant\n", tags)).toBe("open");
+  });
+});
+
+describe("the tags", () => {
+  it("come from the template, then from the vocabulary, then are the common ones", () => {
+    expect(findThinkingTags("{{ '[THINK]' }}{{ '[/THINK]' }}", () => false).open).toBe("[THINK]");
+    expect(findThinkingTags("no tags", (text) => text.includes("seed:think")).open).toBe("<seed:think>");
+    expect(findThinkingTags(null, () => false).open).toBe("<think>");
+  });
+});

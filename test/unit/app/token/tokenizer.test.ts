@@ -1,0 +1,142 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { HalogenError } from "../../../../app/error.ts";
+import { createTokenizer } from "../../../../app/token/tokenizer.ts";
+import { wellFormed } from "../../../../app/token/utf8.ts";
+import { packedStrings } from "../../../fixtures/gguf-vocabulary.ts";
+import { byteVocabulary } from "./vocabulary.ts";
+
+const plain = (text: string) => [{ text, special: false }];
+const trusted = (text: string) => [{ text, special: true }];
+
+function errorOf(work: () => unknown): HalogenError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof HalogenError) return error;
+    throw error;
+  }
+  throw new Error("nothing was thrown");
+}
+
+describe("byte-level BPE", () => {
+  const tokenizer = createTokenizer(byteVocabulary([" hello", "hello", "ß", "👋", "   "]));
+
+  it("decodes what it encoded, for any string; lone surrogates come back as U+FFFD", () => {
+    const units = fc
+      .array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 40 })
+      .map((all) => String.fromCharCode(...all));
+    const words = fc.array(fc.constantFrom("hello", " hello", "ß", "👋", "   ", "\n", "<|im_end|>", "x", "<think>"), {
+      maxLength: 20,
+    });
+    fc.assert(
+      fc.property(
+        fc.oneof(
+          fc.string({ unit: "binary" }),
+          units,
+          words.map((all) => all.join("")),
+        ),
+        (text) => {
+          expect(tokenizer.decode(tokenizer.encode(plain(text)))).toBe(wellFormed(text));
+        },
+      ),
+      { numRuns: 1000 },
+    );
+  });
+
+  it("merges inside pieces only", () => {
+    const [word] = tokenizer.encode(plain("hello"));
+    const [spaced] = tokenizer.encode(plain(" hello"));
+    expect(tokenizer.decode([word as number])).toBe("hello");
+    expect(tokenizer.encode(plain("hello hello"))).toEqual([word, spaced]);
+    expect(tokenizer.encode(plain("hello3"))).toEqual([word, 0x33]);
+  });
+
+  it("sees no border between a trusted span and an ordinary one", () => {
+    const whole = tokenizer.encode(plain("x hello"));
+    expect(tokenizer.encode([...trusted("x "), ...plain("hello")])).toEqual(whole);
+    expect(tokenizer.encode([...trusted("x he"), ...plain("llo")])).toEqual(whole);
+  });
+
+  it("takes a piece of any length, and one that is seen again, in the same way", () => {
+    const once = tokenizer.encode(plain("hello ".repeat(3000)));
+    expect(tokenizer.encode(plain("hello ".repeat(3000)))).toEqual(once);
+    const run = "ß".repeat(20_000);
+    expect(tokenizer.decode(tokenizer.encode(plain(run)))).toBe(run);
+  });
+
+  it("puts the beginning token in front only where the model wants it and the template has not", () => {
+    const wants = createTokenizer(byteVocabulary([], { flags: { add_bos_token: true } }));
+    expect(wants.encodePrompt(plain("a"))).toEqual([257, 0x61]);
+    expect(wants.encodePrompt(trusted("<|im_start|>a"))).toEqual([257, 0x61]);
+    expect(tokenizer.encodePrompt(plain("a"))).toEqual([0x61]);
+    const llama = createTokenizer(byteVocabulary([], { pre: "llama-bpe", flags: {} }));
+    expect(llama.encodePrompt(plain("a"))).toEqual([257, 0x61]);
+  });
+
+  it("takes a whole piece as it stands in the vocabulary where the family says so", () => {
+    // "xyz" is a token, but no merge leads to it.
+    const base = byteVocabulary();
+    const texts = Array.from({ length: base.types.length }, (_, id) => createTokenizer(base).tokenText(id));
+    const tokens = packedStrings([...texts, "xyz"]);
+    const types = Int32Array.from([...base.types, 1]);
+    const id = texts.length;
+    expect(createTokenizer({ ...base, tokens, types, pre: "llama-bpe" }).encode(plain("xyz"))).toEqual([id]);
+    expect(createTokenizer({ ...base, tokens, types, pre: "qwen2" }).encode(plain("xyz"))).toEqual([0x78, 0x79, 0x7a]);
+  });
+
+  it("never reaches a normal token that is stored as literal text through its bytes", () => {
+    // command-r has the joiner U+200D itself as a normal token.
+    const base = byteVocabulary(["\u200d"]);
+    const made = createTokenizer(base);
+    const texts = Array.from({ length: base.types.length }, (_, id) => made.tokenText(id));
+    const both = createTokenizer({
+      ...base,
+      tokens: packedStrings([...texts, "\u200d"]),
+      types: Int32Array.from([...base.types, 1]),
+    });
+    expect(both.encode(plain("\u200d"))).toEqual(made.encode(plain("\u200d")));
+  });
+});
+
+describe("createTokenizer", () => {
+  it("names a pre-tokenizer it does not know", () => {
+    const error = errorOf(() => createTokenizer(byteVocabulary([], { pre: "martian" })));
+    expect(error.code).toBe("tokenizer.unsupported");
+    expect(error.message).toContain('"martian"');
+    expect(error.hint).toContain("qwen35");
+  });
+
+  it("names a kind of tokenizer it does not know", () => {
+    const error = errorOf(() => createTokenizer(byteVocabulary([], { model: "rwkv" })));
+    expect(error.code).toBe("tokenizer.unsupported");
+    expect(error.message).toContain('"rwkv"');
+  });
+
+  it("says so when the file names no pre-tokenizer, and works", () => {
+    const tokenizer = createTokenizer(byteVocabulary([], { pre: "" }));
+    expect(tokenizer.notices).toHaveLength(1);
+    expect(tokenizer.decode(tokenizer.encode(plain("so be it")))).toBe("so be it");
+  });
+
+  it("refuses damaged vocabularies with the numbers", () => {
+    const base = byteVocabulary(["ab"]);
+    expect(errorOf(() => createTokenizer({ ...base, types: new Int32Array(3) })).detail).toMatchObject({ types: 3 });
+    expect(errorOf(() => createTokenizer({ ...base, merges: packedStrings(["ab"]) })).code).toBe("tokenizer.malformed");
+    expect(errorOf(() => createTokenizer({ ...base, tokens: packedStrings([]), types: new Int32Array(0) })).code).toBe(
+      "tokenizer.malformed",
+    );
+    const offsets = base.tokens.offsets.slice();
+    offsets[5] = 1_000_000;
+    expect(errorOf(() => createTokenizer({ ...base, tokens: { ...base.tokens, offsets } })).detail).toMatchObject({
+      entry: 5,
+    });
+  });
+});
+
+describe("end tokens", () => {
+  it("are found by text and by key", () => {
+    const tokenizer = createTokenizer(byteVocabulary([], { special: { eos: 258, eot: 97, eom: 99_999 } }));
+    expect(tokenizer.endTokens).toEqual(new Set([256, 258, 97]));
+  });
+});
