@@ -2,7 +2,7 @@ import { editLast, nextVersion, previousVersion, regenerateLast, send, stop } fr
 import type { Command } from "./command.ts";
 import { focusSearch } from "./search.ts";
 import { newChat } from "./session.ts";
-import { chooseModelCommand, escape, openSettings, toggleSidebar } from "./view.ts";
+import { chooseModelCommand, closeOrStop, openSettings, toggleSidebar } from "./view.ts";
 
 /** Every command that a key may reach. */
 export const commands: readonly Command[] = [
@@ -17,5 +17,5 @@ export const commands: readonly Command[] = [
   chooseModelCommand,
   toggleSidebar,
   openSettings,
-  escape,
+  closeOrStop,
 ];

@@ -29,7 +29,7 @@ export const chooseModelCommand: Command = {
 };
 
 /** One key, the nearest thing first: an edit, a search, then the reply that streams. Popovers close themselves. */
-export const escape: Command = {
+export const closeOrStop: Command = {
   id: "view.escape",
   label: "Close, or stop the reply",
   keys: ["Escape"],

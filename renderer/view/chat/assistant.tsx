@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: blocks only come at the end, so their place is their identity
 import { Pause, Play, RefreshCw } from "lucide-react";
 import type { Block, Message } from "../../../app/contract/message.ts";
 import { continueReply, regenerate } from "../../command/chat.ts";
@@ -50,7 +51,7 @@ function Ending({ message }: { message: Message }) {
   if (words === undefined && !message.error) return null;
   return (
     <>
-      {message.error && (
+      {message.error && words === undefined && (
         <ErrorCard error={message.error}>
           {message.status === "failed" && (
             <button
@@ -67,7 +68,10 @@ function Ending({ message }: { message: Message }) {
       {words !== undefined && (
         <div className={`ending ${message.status}`}>
           <Pause size={13} strokeWidth={1.75} aria-hidden="true" />
-          <span>{words}</span>
+          <span>
+            <b>{words}</b>
+            {message.error && ` · ${message.error.message} ${message.error.hint}`}
+          </span>
           {resumable.has(message.status) && (
             <button
               type="button"

@@ -57,6 +57,7 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
   }, [stick]);
 
   // Opened: at the end. The list measures its rows over some frames; each of them ends in onResize.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each change of what is shown is a reason to look again
   useLayoutEffect(() => stick(), [stick, rows, live]);
 
   const firstSerial = useRef(followSerial);

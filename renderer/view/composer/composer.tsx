@@ -57,6 +57,7 @@ export function Composer() {
   useLayoutEffect(() => {
     if (field.current) fitHeight(field.current, draft.text, highest);
   }, [draft.text]);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the serial is the request
   useEffect(() => {
     field.current?.focus({ preventScroll: true });
   }, [focusSerial]);

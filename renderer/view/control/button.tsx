@@ -48,5 +48,6 @@ export function Hint({
 /** A shortcut as a hint for the eye; screen readers get it from aria-keyshortcuts where it matters. */
 export function Shortcut({ keys }: { keys: string }) {
   const { mac } = usePage();
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: a kbd takes no focus
   return <kbd aria-hidden="true">{describe(keys, mac)}</kbd>;
 }

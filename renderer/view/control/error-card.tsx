@@ -18,10 +18,13 @@ function detailName(key: string): string {
 export function ErrorCard({ error, children }: { error: WireError; children?: ReactNode }) {
   const details = Object.entries(error.detail);
   return (
-    <div className="error-card" role="group" aria-label="Error">
+    <section className="error-card" aria-label="Error">
       <CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />
       <div className="error-body">
-        <p className="error-message">{error.message}</p>
+        <div className="error-head">
+          <p className="error-message">{error.message}</p>
+          <code>{error.code}</code>
+        </div>
         {error.hint !== "" && <p className="error-hint">{error.hint}</p>}
         {details.length > 0 && (
           <dl className="error-detail">
@@ -33,11 +36,8 @@ export function ErrorCard({ error, children }: { error: WireError; children?: Re
             ))}
           </dl>
         )}
-        <div className="error-foot">
-          {children}
-          <code>{error.code}</code>
-        </div>
+        {children && <div className="error-foot">{children}</div>}
       </div>
-    </div>
+    </section>
   );
 }

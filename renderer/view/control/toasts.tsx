@@ -17,6 +17,7 @@ function ToastCard({ toast }: { toast: Toast }) {
     return () => clearTimeout(timer);
   }, [stays, page, toast.id]);
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: it only notices that someone is reading
     <div
       className={`toast ${toast.level}`}
       role={toast.level === "error" ? "alert" : "status"}

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: tokens only come at the end, so their place is their identity
 import { memo, type ReactNode } from "react";
 import type { Token, Tokens } from "../../logic/markdown.ts";
 import { CodeBlock } from "./code-block.tsx";

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: slices only come at the end, so their place is their identity
 import { Check, Copy, WrapText } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { copyText } from "../../command/chat.ts";
@@ -41,6 +42,7 @@ function useSlices(code: string, language: string, streaming: boolean): Drawn {
   const due = useRef<number | null>(null);
   const head = drawn.slices[0];
   const stale = drawn.length > code.length || (head !== undefined && !code.startsWith(head.text));
+  const next = stale ? "" : code.slice(drawn.length, sliceEnd(code, drawn.length, streaming));
   useEffect(() => {
     if (highlighter.current?.language !== language || stale) {
       highlighter.current = { language, lines: createLineHighlighter(language) };
@@ -49,12 +51,10 @@ function useSlices(code: string, language: string, streaming: boolean): Drawn {
         return;
       }
     }
-    const end = sliceEnd(code, drawn.length, streaming);
-    if (end === drawn.length) return;
+    if (next === "") return;
     let live = true;
     const add = (lines: CodeLines | null) => {
-      const text = code.slice(drawn.length, end);
-      if (live) setDrawn({ slices: [...drawn.slices, { text, lines }], length: end });
+      if (live) setDrawn({ slices: [...drawn.slices, { text: next, lines }], length: drawn.length + next.length });
     };
     const { lines } = highlighter.current;
     // A throttle, not a debounce: the pause ends at its time however many lines come meanwhile.
@@ -62,11 +62,10 @@ function useSlices(code: string, language: string, streaming: boolean): Drawn {
     const timer = setTimeout(
       () => {
         due.current = null;
-        lines.then(
-          (found) => live && add(found ? found.next(code.slice(drawn.length, end).replace(/\n$/, "")) : null),
-          // A grammar that cannot be had leaves the code plain.
-          () => add(null),
-        );
+        lines
+          .then((found) => live && add(found ? found.next(next.replace(/\n$/, "")) : null))
+          // A grammar that cannot be had, or fails on this code, leaves it plain.
+          .catch(() => add(null));
       },
       streaming ? Math.max(0, due.current - performance.now()) : 0,
     );
@@ -74,8 +73,7 @@ function useSlices(code: string, language: string, streaming: boolean): Drawn {
       live = false;
       clearTimeout(timer);
     };
-    // While it streams only new whole lines matter.
-  }, [streaming ? sliceEnd(code, drawn.length, true) : code, language, streaming, drawn, stale]);
+  }, [next, language, streaming, drawn, stale]);
   return stale ? nothingDrawn : drawn;
 }
 

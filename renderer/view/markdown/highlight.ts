@@ -59,7 +59,6 @@ export async function createLineHighlighter(info: string): Promise<LineHighlight
       const tokens = highlighter.codeToTokensBase(text, {
         lang: language,
         theme,
-        tokenizeTimeLimit: 50,
         tokenizeMaxLineLength: 5000,
         ...(state ? { grammarState: state } : {}),
       });

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: tokens have no other identity than their place
 import type { ReactNode } from "react";
 import { decodeEntities, safeHref, type Token } from "../../logic/markdown.ts";
 

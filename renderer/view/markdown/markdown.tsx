@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: blocks only come at the end, so their place is their identity
 import { memo, useMemo, useRef } from "react";
 import { type BlockSplitter, createBlockSplitter, markdownBlocks, type Token } from "../../logic/markdown.ts";
 import { MarkdownBlock } from "./block.tsx";
@@ -17,7 +18,6 @@ export const Markdown = memo(function Markdown({ text, streaming }: { text: stri
     <div className={streaming ? "markdown streaming" : "markdown"}>
       {blocks.map((block, index) =>
         block.type === "space" || block.type === "def" ? null : (
-          // Blocks only ever come at the end, so their place is their identity.
           <MarkdownBlock key={index} block={block} streaming={streaming && index === blocks.length - 1} />
         ),
       )}

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noArrayIndexKey: a new search makes a new list
 import type { SearchHit } from "../../../app/contract/session.ts";
 import { attempt } from "../../command/command.ts";
 import { openHit } from "../../command/session.ts";
@@ -7,20 +8,26 @@ import { plural } from "../../logic/number.ts";
 import { usePage } from "../../store/page.ts";
 import { moveFocus } from "./move-focus.ts";
 
+function Marked({ hit }: { hit: SearchHit }) {
+  return markPieces(hit.snippet, hit.matches).map((piece, index) =>
+    piece.marked ? <mark key={index}>{piece.text}</mark> : <span key={index}>{piece.text}</span>,
+  );
+}
+
 function Result({ hit, now }: { hit: SearchHit; now: Date }) {
   const page = usePage();
   return (
     <li>
       <button type="button" className="result" onClick={() => attempt(page, () => openHit(page, hit))}>
         <span className="result-head">
-          <span className="result-title">{hit.sessionTitle}</span>
+          <span className="result-title">{hit.messageId === null ? <Marked hit={hit} /> : hit.sessionTitle}</span>
           <small>{shortTime(hit.updatedAt, now)}</small>
         </span>
-        <span className="result-snippet">
-          {markPieces(hit.snippet, hit.matches).map((piece, index) =>
-            piece.marked ? <mark key={index}>{piece.text}</mark> : <span key={index}>{piece.text}</span>,
-          )}
-        </span>
+        {hit.messageId !== null && (
+          <span className="result-snippet">
+            <Marked hit={hit} />
+          </span>
+        )}
       </button>
     </li>
   );
@@ -29,6 +36,7 @@ function Result({ hit, now }: { hit: SearchHit; now: Date }) {
 export function SearchResults({ hits }: { hits: readonly SearchHit[] }) {
   const now = new Date();
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys between the buttons inside
     <div className="side-list" onKeyDown={moveFocus}>
       <div className="group" role="status">
         {hits.length === 0 ? "Nothing found" : plural(hits.length, "result")}

@@ -42,6 +42,7 @@ export function SessionList() {
   }, [index, currentId]);
   if (ready && rows.length === 0) return <p className="side-note side-list">Your chats will be listed here.</p>;
   return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: arrow keys between the buttons inside
     <div className="side-list" onKeyDown={moveFocus}>
       <VList ref={list} data={rows} className="session-list">
         {(row) =>

@@ -28,7 +28,6 @@ function SearchField() {
       <input
         id={searchFieldId}
         type="search"
-        role="searchbox"
         aria-label="Search everything"
         placeholder="Search everything"
         aria-keyshortcuts="Control+K"

@@ -2,11 +2,12 @@ import { chatModel } from "../../command/model.ts";
 import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { draftOf, serial, setDraft } from "../../store/ui.ts";
 
+/** What the button says, and what it writes. */
 const openings = [
-  "Explain how a heat pump works, without formulas.",
-  "Write a short, friendly email that declines a meeting.",
-  "What should I check before buying a used bicycle?",
-  "Turn these notes into a list with priorities:",
+  ["How does a heat pump work?", "Explain how a heat pump works, without formulas."],
+  ["Decline a meeting, kindly", "Write a short, friendly email that declines a meeting."],
+  ["What to check on a used bicycle", "What should I check before buying a used bicycle?"],
+  ["Turn notes into a list", "Turn these notes into a list with priorities:\n"],
 ] as const;
 
 export function EmptyChat() {
@@ -23,16 +24,16 @@ export function EmptyChat() {
         <h2>What is on your mind?</h2>
         <p className="quiet">{model ? `${model.name} answers on this machine. ` : ""}Nothing you write leaves it.</p>
         <ul className={empty ? "openings" : "openings gone"}>
-          {openings.map((opening) => (
-            <li key={opening}>
+          {openings.map(([label, text]) => (
+            <li key={label}>
               <button
                 type="button"
                 onClick={() => {
-                  setDraft(page.ui, sessionId, { text: opening, attachments: draftOf(page.ui.getState()).attachments });
+                  setDraft(page.ui, sessionId, { text, attachments: draftOf(page.ui.getState()).attachments });
                   page.ui.setState({ focusSerial: serial() });
                 }}
               >
-                {opening}
+                {label}
               </button>
             </li>
           ))}

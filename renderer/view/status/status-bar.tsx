@@ -118,7 +118,7 @@ export function StatusBar() {
     document.connection === "closed" ? "failed" : (document.engine?.state ?? "starting"),
   );
   return (
-    <footer className="status" aria-label="Status">
+    <footer className="status">
       <span className={`dot ${shown === null ? state : "live-dot"}`} aria-hidden="true" />
       <Backend />
       <LoadedModel />
