@@ -15,7 +15,7 @@ describe("titleFrom", () => {
   });
 
   it("cuts at a word's end", () => {
-    expect(titleFrom(`${"word ".repeat(30)}`)).toBe(`${"word ".repeat(11).trim()}…`);
+    expect(titleFrom(`${"word ".repeat(30)}`)).toBe(`${"word ".repeat(12).trim()}…`);
     expect(titleFrom("x".repeat(100))).toBe(`${"x".repeat(titleLength - 1)}…`);
   });
 
