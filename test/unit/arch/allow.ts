@@ -92,6 +92,8 @@ export const scriptRows: readonly Row[] = [
     may: ["app"],
     packages: ["react", "react-dom", "zod"],
   },
+  { part: "renderer/main.tsx", may: ["renderer"], packages: [] },
+  { part: "renderer/mount.tsx", may: ["app", "renderer"], packages: ["react", "react-dom"] },
   { part: "renderer/vite.config.ts", may: [], packages: ["node", "vite", "@vitejs/plugin-react"] },
 
   { part: "setup", may: [], packages: ["node"] },
@@ -104,6 +106,7 @@ export const scriptRows: readonly Row[] = [
     may: ["app", "main", "native", "renderer", "setup", "resources"],
     packages: [
       "node",
+      "vite",
       "vitest",
       "fast-check",
       "playwright-core",
