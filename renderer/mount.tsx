@@ -4,8 +4,9 @@ import { createRoot } from "react-dom/client";
 import type { Client } from "../app/contract/client.ts";
 import { hashOfSession, sessionOfHash } from "./logic/address.ts";
 import { mirror } from "./store/mirror.ts";
-import { createPage, type Page, PageProvider } from "./store/page.ts";
+import { createPage, type Page } from "./store/page.ts";
 import { App } from "./view/app.tsx";
+import { PageProvider } from "./view/page.ts";
 import "./style/all.css";
 
 /** Frames stop in a hidden window, replies do not: there a slow timer takes over. */

@@ -1,12 +1,10 @@
-/** The page as one object: the client and the three scopes of state. Views and commands get it whole. */
-import { createContext, useContext } from "react";
-import { useStore } from "zustand";
+/** The page as one object: the client and the three scopes of state. Commands get it whole, views through the hooks of view/page.ts. */
 import type { Client } from "../../app/contract/client.ts";
 import type { Message } from "../../app/contract/message.ts";
 import { toWire } from "../../app/error.ts";
-import { createDocumentStore, type DocumentState, type DocumentStore } from "./document.ts";
-import { createLiveStore, type LiveState, type LiveStore } from "./live.ts";
-import { addToast, createUiStore, type UiState, type UiStore } from "./ui.ts";
+import { createDocumentStore, type DocumentStore } from "./document.ts";
+import { createLiveStore, type LiveStore } from "./live.ts";
+import { addToast, createUiStore, type UiStore } from "./ui.ts";
 
 export interface Page {
   client: Client;
@@ -41,25 +39,4 @@ export function createPage({ client, sessionId, mac, schedule, clock }: PageOpti
 export function report(page: Page, error: unknown): void {
   const { message, hint } = toWire(error);
   addToast(page.ui, { level: "error", message, hint, action: null });
-}
-
-const PageContext = createContext<Page | null>(null);
-export const PageProvider = PageContext.Provider;
-
-export function usePage(): Page {
-  const page = useContext(PageContext);
-  if (!page) throw new Error("usePage outside of a PageProvider");
-  return page;
-}
-
-export function useDocument<T>(selector: (state: DocumentState) => T): T {
-  return useStore(usePage().document, selector);
-}
-
-export function useUi<T>(selector: (state: UiState) => T): T {
-  return useStore(usePage().ui, selector);
-}
-
-export function useLive<T>(selector: (state: LiveState) => T): T {
-  return useStore(usePage().live, selector);
 }

@@ -3,8 +3,8 @@ import type { ReactNode } from "react";
 import { attempt } from "../../command/command.ts";
 import { restartEngine } from "../../command/model.ts";
 import { plural } from "../../logic/number.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 function Banner({ level, icon, children }: { level: "warning" | "error"; icon: ReactNode; children: ReactNode }) {
   return (

@@ -3,8 +3,8 @@ import type { Message } from "../../../app/contract/message.ts";
 import { editMessage } from "../../command/chat.ts";
 import { attempt } from "../../command/command.ts";
 import { messageText } from "../../logic/conversation.ts";
-import { usePage } from "../../store/page.ts";
 import { fitHeight } from "../composer/fit-height.ts";
+import { usePage } from "../page.ts";
 
 /** Other words for a user message. They become a version beside the old one, which stays. */
 export function EditField({ message }: { message: Message }) {

@@ -3,8 +3,8 @@ import { attempt } from "../../command/command.ts";
 import { renameSession } from "../../command/session.ts";
 import { toggleSidebar } from "../../command/view.ts";
 import { childrenByParent } from "../../logic/conversation.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
+import { useDocument, usePage, useUi } from "../page.ts";
 import { RenameField } from "../sidebar/rename-field.tsx";
 
 function useBranchCount(sessionId: string | null): number {

@@ -1,6 +1,6 @@
 import { memo } from "react";
 import type { ConversationRow } from "../../logic/conversation.ts";
-import { useUi } from "../../store/page.ts";
+import { useUi } from "../page.ts";
 import { AssistantMessage } from "./assistant.tsx";
 import { EditField } from "./edit-field.tsx";
 import { UserMessage } from "./user.tsx";

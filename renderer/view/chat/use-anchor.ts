@@ -9,7 +9,7 @@ import {
   type ScrollPosition,
 } from "../../logic/anchor.ts";
 import type { ConversationRow } from "../../logic/conversation.ts";
-import { useLive, usePage, useUi } from "../../store/page.ts";
+import { useLive, usePage, useUi } from "../page.ts";
 
 function positionOf(element: HTMLElement): ScrollPosition {
   return { top: element.scrollTop, height: element.scrollHeight, viewport: element.clientHeight };

@@ -3,10 +3,10 @@ import { useState } from "react";
 import { type ConversationRow, messageText } from "../../logic/conversation.ts";
 import { clamp } from "../../logic/excerpt.ts";
 import { formatCount } from "../../logic/number.ts";
-import { usePage } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
 import { ErrorCard } from "../control/error-card.tsx";
 import { CopyButton } from "../markdown/code-block.tsx";
+import { usePage } from "../page.ts";
 import { Versions } from "./versions.tsx";
 
 const foldAt = { characters: 4000, lines: 40 };

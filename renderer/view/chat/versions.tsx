@@ -2,8 +2,8 @@ import { ChevronLeft, ChevronRight } from "lucide-react";
 import { showVersion } from "../../command/chat.ts";
 import { attempt } from "../../command/command.ts";
 import type { ConversationRow } from "../../logic/conversation.ts";
-import { usePage } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
+import { usePage } from "../page.ts";
 
 /** ‹ 2 / 3 › */
 export function Versions({ row }: { row: ConversationRow }) {

@@ -4,8 +4,8 @@ import type { Model } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
 import { chatModel, chooseModel, scanModels, unloadModel } from "../../command/model.ts";
 import { formatBytes, formatCount, formatParameters, formatPercent } from "../../logic/number.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { ProgressBar } from "../control/progress.tsx";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 function facts(model: Model): string {
   const context = model.contextLength > 0 ? `context ${formatCount(model.contextLength)}` : "";

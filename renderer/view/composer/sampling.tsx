@@ -7,8 +7,8 @@ import { chatModel } from "../../command/model.ts";
 import { resetSampling, setSampling } from "../../command/session.ts";
 import { formatCount } from "../../logic/number.ts";
 import { changedCount, defaultOf, parseField, type SamplingField, samplingFields } from "../../logic/sampling.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 /** A field shows what was set; empty, it shows the model's own value in grey. */
 function Field({ field, value, model }: { field: SamplingField; value: number | null; model: Model | null }) {

@@ -3,7 +3,7 @@ import { Popover } from "radix-ui";
 import { useRef, useState } from "react";
 import { attempt } from "../../command/command.ts";
 import { setSystem } from "../../command/session.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 /** The chat's system prompt; kept when the popover closes. */
 export function SystemPrompt() {

@@ -2,7 +2,7 @@ import type { LucideIcon } from "lucide-react";
 import { Tooltip } from "radix-ui";
 import type { ButtonHTMLAttributes, ReactNode, Ref } from "react";
 import { describe } from "../../logic/key.ts";
-import { usePage } from "../../store/page.ts";
+import { usePage } from "../page.ts";
 
 interface IconButtonProps extends Omit<ButtonHTMLAttributes<HTMLButtonElement>, "name"> {
   /** Its accessible name, and its tooltip. */

@@ -1,7 +1,7 @@
 import { X } from "lucide-react";
 import { useEffect, useState } from "react";
-import { usePage, useUi } from "../../store/page.ts";
 import { dropToast, type Toast } from "../../store/ui.ts";
+import { usePage, useUi } from "../page.ts";
 import { IconButton } from "./button.tsx";
 
 const shownFor = 8000;

@@ -3,8 +3,8 @@ import { Check, Copy, WrapText } from "lucide-react";
 import { memo, useEffect, useRef, useState } from "react";
 import { copyText } from "../../command/chat.ts";
 import { attempt } from "../../command/command.ts";
-import { usePage } from "../../store/page.ts";
 import { IconButton } from "../control/button.tsx";
+import { usePage } from "../page.ts";
 import { type CodeLines, createLineHighlighter, type LineHighlighter } from "./highlight.ts";
 import { languageLabel } from "./language.ts";
 

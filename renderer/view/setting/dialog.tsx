@@ -4,7 +4,7 @@ import { type ReactNode, useState } from "react";
 import type { Settings } from "../../../app/contract/setting.ts";
 import { attempt } from "../../command/command.ts";
 import { changeSettings } from "../../command/view.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 function Row({ label, about, children }: { label: string; about?: string; children: ReactNode }) {
   return (

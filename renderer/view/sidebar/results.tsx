@@ -5,7 +5,7 @@ import { openHit } from "../../command/session.ts";
 import { markPieces } from "../../logic/excerpt.ts";
 import { shortTime } from "../../logic/group.ts";
 import { plural } from "../../logic/number.ts";
-import { usePage } from "../../store/page.ts";
+import { usePage } from "../page.ts";
 import { moveFocus } from "./move-focus.ts";
 
 function Marked({ hit }: { hit: SearchHit }) {

@@ -5,7 +5,7 @@ import type { Session } from "../../../app/contract/session.ts";
 import { attempt } from "../../command/command.ts";
 import { deleteSession, pinSession, renameSession, showSession } from "../../command/session.ts";
 import { shortTime } from "../../logic/group.ts";
-import { useLive, usePage, useUi } from "../../store/page.ts";
+import { useLive, usePage, useUi } from "../page.ts";
 import { RenameField } from "./rename-field.tsx";
 
 function ItemMenu({ session }: { session: Session }) {

@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from "react";
 import { VList, type VListHandle } from "virtua";
 import type { Session } from "../../../app/contract/session.ts";
 import { groupSessions } from "../../logic/group.ts";
-import { useDocument, useUi } from "../../store/page.ts";
+import { useDocument, useUi } from "../page.ts";
 import { moveFocus } from "./move-focus.ts";
 import { SessionItem } from "./session-item.tsx";
 

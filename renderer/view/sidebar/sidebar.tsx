@@ -4,8 +4,8 @@ import { attempt } from "../../command/command.ts";
 import { clearSearch, focusSearch, search, searchFieldId } from "../../command/search.ts";
 import { newChat, openHit } from "../../command/session.ts";
 import { openSettings, toggleSidebar } from "../../command/view.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { IconButton, Shortcut } from "../control/button.tsx";
+import { useDocument, usePage, useUi } from "../page.ts";
 import { SearchResults } from "./results.tsx";
 import { SessionList } from "./session-list.tsx";
 

@@ -1,6 +1,6 @@
 import { chatModel } from "../../command/model.ts";
-import { useDocument, usePage, useUi } from "../../store/page.ts";
 import { draftOf, serial, setDraft } from "../../store/ui.ts";
+import { useDocument, usePage, useUi } from "../page.ts";
 
 /** What the button says, and what it writes. */
 const openings = [

@@ -4,9 +4,9 @@ import type { CatalogueEntry, Download } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
 import { cancelDownload, scanModels, startDownload } from "../../command/model.ts";
 import { formatBytes, formatRemaining, formatShare } from "../../logic/number.ts";
-import { useDocument, usePage } from "../../store/page.ts";
 import { ProgressBar } from "../control/progress.tsx";
 import { CopyButton } from "../markdown/code-block.tsx";
+import { useDocument, usePage } from "../page.ts";
 import { DownloadFailure } from "./download-failure.tsx";
 
 const running: ReadonlySet<Download["state"]> = new Set([

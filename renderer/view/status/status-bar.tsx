@@ -1,7 +1,7 @@
 import type { Device } from "../../../app/engine.ts";
 import { formatBytes, formatCount, formatPercent, formatRate, formatShare } from "../../logic/number.ts";
-import { useDocument, useLive } from "../../store/page.ts";
 import { Hint } from "../control/button.tsx";
+import { useDocument, useLive } from "../page.ts";
 
 const backendNames: Record<string, string> = {
   cpu: "CPU",
