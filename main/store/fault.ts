@@ -82,12 +82,16 @@ export function attempt<T>(path: string, action: () => T): T {
   }
 }
 
-/** The same functions, each throwing HalogenErrors instead of SQLite's. */
-export function guard<T extends object>(path: string, methods: T): T {
+/** The same functions, each throwing HalogenErrors instead of SQLite's; `after` runs when one has succeeded. */
+export function guard<T extends object>(path: string, methods: T, after: () => void = () => {}): T {
   const guarded: Record<string, unknown> = {};
   for (const [name, method] of Object.entries(methods)) {
-    guarded[name] =
-      typeof method === "function" ? (...parameters: unknown[]) => attempt(path, () => method(...parameters)) : method;
+    if (typeof method !== "function") throw new TypeError(`${name} is no function`);
+    guarded[name] = (...parameters: unknown[]) => {
+      const result: unknown = attempt(path, () => method(...parameters));
+      after();
+      return result;
+    };
   }
   return guarded as T;
 }

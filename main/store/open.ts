@@ -1,4 +1,5 @@
 import { openDatabase } from "./database.ts";
+import { createDiskSync } from "./disk-sync.ts";
 import { attempt, guard } from "./fault.ts";
 import { migrations } from "./migration/list.ts";
 import { createReads } from "./reads.ts";
@@ -16,11 +17,15 @@ export function openStore(options: StoreOptions): Store {
     const reads = attempt(path, () => createReads(database));
     const writes = attempt(path, () => createWrites(database, reads, clock));
     attempt(path, () => writes.prune(Number.MAX_SAFE_INTEGER));
+    const sync = createDiskSync(`${path}-wal`, options.report ?? (() => {}));
     return {
       path,
       ...guard(path, reads),
-      ...guard(path, writes),
-      close: () => attempt(path, () => void database.close()),
+      ...guard(path, writes, () => sync.request()),
+      close() {
+        sync.close();
+        attempt(path, () => void database.close());
+      },
     };
   } catch (error) {
     database.close();

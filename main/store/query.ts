@@ -17,19 +17,29 @@ export function parseQuery(query: string): string[] {
   return [...terms].slice(0, mostTerms);
 }
 
-/** An FTS5 expression that every text holding this term satisfies; null when the term is too short for trigrams. */
-export function trigramExpression(term: string): string | null {
+/** Too short for a trigram of its own. */
+export function isShort(term: string): boolean {
+  return [...term].length < 3;
+}
+
+/** A long term is known by the first of its trigrams; the text itself is asked afterwards. */
+export function trigramsOf(term: string): string[] {
   const characters = [...term];
   const trigrams = new Set<string>();
   for (let i = 0; i + 3 <= characters.length && trigrams.size < 32; i++) {
-    trigrams.add(
-      `"${characters
-        .slice(i, i + 3)
-        .join("")
-        .replace(/"/g, '""')}"`,
-    );
+    trigrams.add(characters.slice(i, i + 3).join(""));
   }
-  return trigrams.size === 0 ? null : [...trigrams].join(" AND ");
+  return [...trigrams];
+}
+
+/** As an FTS5 string, in which nothing has a meaning. */
+export function quoted(trigram: string): string {
+  return `"${trigram.replace(/"/g, '""')}"`;
+}
+
+/** Folded text as it is indexed: with an end, so that its last characters begin a trigram too. */
+export function indexForm(folded: string): string {
+  return `${folded}  `;
 }
 
 export interface Excerpt {

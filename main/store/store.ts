@@ -1,5 +1,6 @@
 /**
- * The store as the rest of main sees it. Everything is synchronous; a write that has returned survives kill -9 and power loss.
+ * The store as the rest of main sees it. Everything is synchronous. A write that has returned survives kill -9; a moment later, when a worker
+ * thread has synced it, also a power failure.
  * Faults are HalogenErrors: session.not_found, message.not_found, request.invalid and the store.* family.
  */
 import type { Message } from "../../app/contract/message.ts";
@@ -71,4 +72,6 @@ export interface StoreOptions {
   nativeBinding?: string | undefined;
   /** How long to wait for another process that holds the database; 2000 ms unless given. */
   lockMilliseconds?: number | undefined;
+  /** Told once when the disk refuses to keep what was written. */
+  report?: ((error: unknown) => void) | undefined;
 }

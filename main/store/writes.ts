@@ -4,6 +4,7 @@ import { HalogenError } from "../../app/error.ts";
 import { createBlockWriter } from "./block-writer.ts";
 import type { Database } from "./database.ts";
 import { fold } from "./fold.ts";
+import { indexForm } from "./query.ts";
 import { messageNotFound, sessionNotFound } from "./reads.ts";
 import { noSampling } from "./row.ts";
 import { createTextOf } from "./search.ts";
@@ -77,7 +78,7 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
   function indexText(messageNumber: number): void {
     unindex.run(messageNumber);
     const text = fold(textOf(messageNumber));
-    if (text !== "") index.run(messageNumber, text);
+    if (text !== "") index.run(messageNumber, indexForm(text));
   }
 
   /** The index is brought up to date when a reply is finished; until then search reads the reply itself. */

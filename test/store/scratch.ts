@@ -3,7 +3,6 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
-import type { Block, Message } from "../../app/contract/message.ts";
 import { openStore } from "../../main/store/open.ts";
 import type { Store } from "../../main/store/store.ts";
 
@@ -37,25 +36,4 @@ export function scratchStore(): ScratchStore {
   };
   onTestFinished(() => scratch.store.close());
   return scratch;
-}
-
-export function addSession(store: Store, id = "s1", title = "New chat"): void {
-  store.createSession({ id, title, system: "", modelId: null });
-}
-
-export function message(id: string, text: string | Block[], more: Partial<Message> = {}): Message {
-  return {
-    id,
-    sessionId: "s1",
-    parentId: null,
-    role: "user",
-    blocks: typeof text === "string" ? [{ type: "text", text }] : text,
-    status: "complete",
-    error: null,
-    createdAt: 5,
-    modelId: null,
-    modelName: null,
-    stats: null,
-    ...more,
-  };
 }

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { searchHitSchema } from "../../app/contract/session.ts";
 import { fold } from "../../main/store/fold.ts";
-import { excerpt, parseQuery, trigramExpression } from "../../main/store/query.ts";
+import { excerpt, parseQuery, quoted, trigramsOf } from "../../main/store/query.ts";
 import type { Store } from "../../main/store/store.ts";
-import { addSession, message, scratchStore } from "./scratch.ts";
+import { addSession, message } from "./maker.ts";
+import { scratchStore } from "./scratch.ts";
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: code as a chat holds it
 const texts: Record<string, string> = {
@@ -107,6 +108,25 @@ describe("search", () => {
     expect(Buffer.from(hit.snippet, "utf8").toString("utf8")).toBe(hit.snippet);
   });
 
+  it("finds short terms at any place, rare and common ones", () => {
+    const { store } = scratchStore();
+    addSession(store, "s1", "T");
+    for (let i = 0; i < 30; i++)
+      store.addMessage(
+        message(`f${i}`, Array.from({ length: 26 }, (_, j) => `x${String.fromCharCode(97 + j)}${i}`).join(" ")),
+      );
+    store.addMessage(message("end", "it ends in zq"));
+    store.addMessage(message("alone", "é"));
+    store.addMessage(message("start", "§a begins"));
+    expect(found(store, "zq")).toEqual(["end"]);
+    expect(found(store, "e")).toEqual(["start", "alone", "end", ...Array.from({ length: 30 }, (_, i) => `f${29 - i}`)]);
+    expect(found(store, "§")).toEqual(["start"]);
+    expect(found(store, "§a gin")).toEqual(["start"]);
+    expect(found(store, "q§")).toEqual([]);
+    expect(found(store, "x")).toHaveLength(30);
+    expect(found(store, "x zq")).toEqual([]);
+  });
+
   it("follows a message that changes and forgets a word that is gone", () => {
     const { store } = scratchStore();
     addSession(store);
@@ -136,8 +156,8 @@ describe("query", () => {
   });
 
   it("asks for every trigram of a term", () => {
-    expect(trigramExpression('a"bc')).toBe('"a""b" AND """bc"');
-    expect(trigramExpression("ab")).toBeNull();
+    expect(trigramsOf('a"bc').map(quoted)).toEqual(['"a""b"', '"""bc"']);
+    expect(trigramsOf("ab")).toEqual([]);
   });
 
   it("returns no excerpt unless every term is there", () => {

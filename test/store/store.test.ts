@@ -2,7 +2,8 @@ import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { messageSchema } from "../../app/contract/message.ts";
 import { sessionDocumentSchema } from "../../app/contract/session.ts";
-import { addSession, message, scratchStore } from "./scratch.ts";
+import { addSession, message } from "./maker.ts";
+import { scratchStore } from "./scratch.ts";
 
 const stats = {
   promptTokens: 12,

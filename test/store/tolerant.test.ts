@@ -2,7 +2,8 @@
 import Database from "better-sqlite3";
 import { describe, expect, it } from "vitest";
 import { sessionDocumentSchema, sessionSchema } from "../../app/contract/session.ts";
-import { addSession, message, type ScratchStore, scratchStore } from "./scratch.ts";
+import { addSession, message } from "./maker.ts";
+import { type ScratchStore, scratchStore } from "./scratch.ts";
 
 function spoil(scratch: ScratchStore, ...statements: string[]): void {
   scratch.store.close();

@@ -2,7 +2,8 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../app/contract/message.ts";
-import { addSession, message, scratchStore } from "./scratch.ts";
+import { addSession, message } from "./maker.ts";
+import { scratchStore } from "./scratch.ts";
 
 const roles: Message["role"][] = ["user", "assistant", "system"];
 
