@@ -1,0 +1,213 @@
+/** The app from start to end in a real Electron: window state, second instance, start errors, and quitting while a reply streams. */
+import { type ChildProcess, execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import {
+  closeDisplay,
+  makeDataFolder,
+  obstacle,
+  type Shell,
+  startProcess,
+  startShell,
+  waitForStderr,
+} from "./shell.ts";
+
+const reason = obstacle();
+
+function composer(shell: Shell) {
+  return shell.page.getByRole("textbox", { name: /message|ask/i });
+}
+
+async function send(shell: Shell, text: string): Promise<void> {
+  await composer(shell).fill(text);
+  await composer(shell).press("Enter");
+}
+
+function childrenOf(pid: number): number[] {
+  const rows = execFileSync("ps", ["-eo", "pid=,ppid="], { encoding: "utf8" }).trim().split("\n");
+  return rows
+    .map((row) => row.trim().split(/\s+/).map(Number))
+    .filter(([, parent]) => parent === pid)
+    .map(([id = 0]) => id);
+}
+
+function runs(pid: number): boolean {
+  // A zombie has ended; only its parent has not looked yet.
+  return existsSync(`/proc/${pid}`) && !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, "utf8"));
+}
+
+/** The exit code, or the signal that ended it. */
+async function ended(child: ChildProcess): Promise<number | string | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  return child.exitCode ?? child.signalCode;
+}
+
+/** Chromium's helpers go a moment after their parent; none may stay. */
+function allGone(pids: number[]): Promise<void> {
+  return vi.waitFor(() => expect(pids.filter(runs)).toEqual([]), { timeout: 5000 });
+}
+
+describe.skipIf(reason !== null)(`Electron: life${reason === null ? "" : ` (skipped: ${reason})`}`, () => {
+  let data: string;
+  let open: Shell[] = [];
+  let processes: ChildProcess[] = [];
+
+  beforeEach(() => {
+    data = makeDataFolder();
+  });
+  afterEach(async () => {
+    for (const shell of open) await shell.app.close();
+    for (const child of processes) child.kill("SIGKILL");
+    open = [];
+    processes = [];
+    rmSync(data, { recursive: true, force: true });
+  });
+  afterAll(closeDisplay);
+
+  async function start(): Promise<Shell> {
+    const shell = await startShell({ data, engine: "scripted" });
+    open.push(shell);
+    await composer(shell).waitFor();
+    return shell;
+  }
+
+  async function startPlain(): Promise<ChildProcess> {
+    const child = await startProcess({ data, engine: "scripted" });
+    processes.push(child);
+    return child;
+  }
+
+  test("a message is answered in the window, without a fault of the page", async () => {
+    const shell = await start();
+    await send(shell, "Grüße aus 模型 😀");
+    await shell.page.getByText("You said: Grüße aus 模型 😀").waitFor();
+    expect(shell.faults).toEqual([]);
+  });
+
+  test("quitting while a reply streams keeps what came, marks it, and leaves no process", async () => {
+    const shell = await start();
+    await send(shell, 'script:["Kept words. ",{"hang":"cancellable"}]');
+    await shell.page.getByText("Kept words.", { exact: true }).waitFor();
+    const main = shell.app.process();
+    const pids = [main.pid ?? 0, ...childrenOf(main.pid ?? 0)];
+    expect(pids.length).toBeGreaterThan(2);
+    await shell.app.evaluate(({ app }) => app.quit());
+    expect(await ended(main)).toBe(0);
+    open = [];
+    await allGone(pids);
+
+    const again = await start();
+    await again.page.getByRole("complementary").or(again.page.getByRole("navigation")).first().waitFor();
+    const stored = await again.page.evaluate(async () => {
+      const list = await window.halogen?.call("session.list", {});
+      const sessionId = (list as { reply: { sessions: { id: string }[] } }).reply.sessions[0]?.id;
+      return window.halogen?.call("session.open", { sessionId });
+    });
+    const { messages } = (stored as { reply: { messages: { role: string; status: string; blocks: unknown[] }[] } })
+      .reply;
+    expect(messages.at(-1)).toMatchObject({
+      role: "assistant",
+      status: "interrupted",
+      blocks: [{ type: "text", text: expect.stringContaining("Kept words.") }],
+    });
+  });
+
+  test("closing the window is quitting, also while the engine hangs and hears nothing", async () => {
+    const shell = await start();
+    await send(shell, 'script:["Deaf. ",{"hang":"deaf"}]');
+    await shell.page.getByText("Deaf.", { exact: true }).waitFor();
+    const main = shell.app.process();
+    const engine = childrenOf(main.pid ?? 0);
+    await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.close());
+    expect(await ended(main)).toBe(0);
+    open = [];
+    await allGone(engine);
+  });
+
+  test("a second start brings the first one's window forward and ends", async () => {
+    const shell = await start();
+    await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());
+    const told = shell.app.evaluate(
+      ({ app }) => new Promise<void>((done) => app.once("second-instance", () => done())),
+    );
+    const second = await startPlain();
+    expect(await ended(second)).toBe(0);
+    await told;
+    expect(
+      await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows().map((one) => one.isMinimized())),
+    ).toEqual([false]);
+  });
+
+  test.each([
+    ["not JSON", "{ x"],
+    ["of other kinds", '{"x":"left","width":null}'],
+    ["off every screen", '{"x":50000,"y":-9000,"width":900,"height":700,"maximized":false}'],
+    ["without size", '{"x":0,"y":0,"width":0,"height":0,"maximized":false}'],
+  ])("a window state %s still opens a window that can be reached", async (_name, text) => {
+    writeFileSync(join(data, "window.json"), text);
+    const shell = await start();
+    const seen = await shell.app.evaluate(({ BrowserWindow, screen }) => {
+      const window = BrowserWindow.getAllWindows()[0];
+      return { visible: window?.isVisible(), bounds: window?.getBounds(), area: screen.getPrimaryDisplay().workArea };
+    });
+    expect(seen.visible).toBe(true);
+    expect(seen.bounds?.x).toBeLessThan(seen.area.x + seen.area.width - 100);
+    expect(seen.bounds?.y).toBeLessThan(seen.area.y + seen.area.height - 30);
+    expect(seen.bounds?.y).toBeGreaterThanOrEqual(seen.area.y);
+  });
+
+  test("the window comes back where it was", async () => {
+    const shell = await start();
+    const bounds = { x: 60, y: 50, width: 812, height: 604 };
+    await shell.app.evaluate(
+      ({ BrowserWindow }, wanted) => BrowserWindow.getAllWindows()[0]?.setBounds(wanted),
+      bounds,
+    );
+    await shell.app.evaluate(({ app }) => app.quit());
+    await ended(shell.app.process());
+    open = [];
+    expect(JSON.parse(readFileSync(join(data, "window.json"), "utf8"))).toMatchObject({ width: 812, height: 604 });
+    const again = await start();
+    const size = await again.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.getBounds());
+    expect(size).toMatchObject({ width: 812, height: 604 });
+  });
+
+  test("chats of a newer version: the reason in words, and nothing is touched", async () => {
+    const { default: Database } = await import("better-sqlite3");
+    const shell = await start();
+    await shell.app.close();
+    open = [];
+    const path = join(data, "halogen.db");
+    const database = new Database(path);
+    database.pragma("user_version = 9999");
+    database.close();
+    const before = readFileSync(path);
+    const child = await startPlain();
+    const text = await waitForStderr(child, /store\.newer_schema/);
+    expect(text).toMatch(/9999/);
+    expect(readFileSync(path).equals(before)).toBe(true);
+  });
+
+  test("chats that another program holds: the reason in words instead of no window", async () => {
+    const { default: Database } = await import("better-sqlite3");
+    const holder = new Database(join(data, "halogen.db"));
+    holder.exec("CREATE TABLE t (x); BEGIN EXCLUSIVE");
+    const child = await startPlain();
+    expect(await waitForStderr(child, /store\.locked/)).toMatch(/halogen:/);
+    holder.close();
+  });
+
+  test("a data folder with other letters, spaces and a picture in its name works", async () => {
+    const special = join(data, "模型　é😀 dir");
+    mkdirSync(join(special, "models"), { recursive: true });
+    writeFileSync(join(special, "models", "名前 😀.gguf"), "GGUF");
+    const shell = await startShell({ data: special, engine: "scripted" });
+    open.push(shell);
+    await composer(shell).waitFor();
+    await send(shell, "hello");
+    await shell.page.getByText("You said: hello").waitFor();
+    expect(existsSync(join(special, "halogen.db"))).toBe(true);
+  });
+});
