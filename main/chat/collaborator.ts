@@ -46,6 +46,5 @@ export interface ChatOptions {
   emit: (event: AnyEvent) => void;
   /** Milliseconds since the epoch. */
   clock: () => number;
-  /** Unguessable: template fences are made of these too. */
   newId: () => string;
 }

@@ -2,10 +2,10 @@
  * Renders a conversation and knows afterwards which parts of the prompt the template wrote and which are what people, tools or the model
  * wrote. Only the former may hold control tokens: a message that quotes `<|im_end|>` is text, not the end of a turn.
  *
- * Each text is rendered between two marks of private-use characters that nobody can guess. If that changes what the template makes of it (a
- * template that splits or tests its input), only the control tokens inside the texts are replaced, and put back as plain text.
+ * Each text is rendered between two marks: private-use characters that occur nowhere else. If that changes what the template makes of it (a
+ * template that splits or tests its input), only the control tokens inside the texts are replaced by such characters, and put back as plain
+ * text. A mark is one character, so no template can cut it in two.
  */
-
 import type { TemplateMessage } from "../../app/chat/template-input.ts";
 import { HalogenError } from "../../app/error.ts";
 import type { Span } from "../../app/token/special.ts";
@@ -15,17 +15,17 @@ export interface FenceOptions {
   render: (messages: readonly TemplateMessage[]) => string;
   /** Ranges of control tokens in a text. */
   find: (text: string) => [number, number][];
-  /** Unguessable. */
-  nonce: string;
 }
 
-const roles = { open: "\uE100", close: "\uE101", token: "\uE102", end: "\uE103" } as const;
-
+/** Throws what `render` throws. */
 export function renderFenced(options: FenceOptions): Span[] {
   const { messages, render } = options;
   const plain = render(messages);
-  const nonce = privateNonce(options.nonce, messages);
-  return marked(messages, render, plain, nonce) ?? replaced(options, nonce);
+  const free = freeCharacters([
+    plain,
+    ...messages.flatMap((message) => [message.content, message.reasoning_content ?? ""]),
+  ]);
+  return marked(messages, render, plain, free) ?? replaced(options, free);
 }
 
 /** The text of all spans. */
@@ -38,10 +38,10 @@ function marked(
   messages: readonly TemplateMessage[],
   render: FenceOptions["render"],
   plain: string,
-  nonce: string,
+  free: () => string,
 ): Span[] | null {
-  const open = roles.open + nonce + roles.end;
-  const close = roles.close + nonce + roles.end;
+  const open = free();
+  const close = free();
   // White space stays outside the marks, so that a template which trims finds it.
   const wrap = (text: string): string => {
     const core = text.trim();
@@ -59,28 +59,33 @@ function marked(
   }
   const spans: Span[] = [];
   let at = 0;
-  while (at < rendered.length) {
-    const from = rendered.indexOf(open, at);
-    if (from < 0) break;
+  for (let from = rendered.indexOf(open); from >= 0; from = rendered.indexOf(open, at)) {
     const to = rendered.indexOf(close, from);
     if (to < 0) return null;
     spans.push({ text: rendered.slice(at, from), special: true });
-    spans.push({ text: rendered.slice(from + open.length, to), special: false });
-    at = to + close.length;
+    spans.push({ text: rendered.slice(from + 1, to), special: false });
+    at = to + 1;
   }
   spans.push({ text: rendered.slice(at), special: true });
-  const text = spanText(spans);
-  return text === plain && !text.includes(nonce) ? spans.filter((span) => span.text !== "") : null;
+  // A mark that is left over makes a difference too.
+  return spanText(spans) === plain ? spans.filter((span) => span.text !== "") : null;
 }
 
-function replaced({ messages, render, find }: FenceOptions, nonce: string): Span[] {
-  const kept: string[] = [];
+function replaced({ messages, render, find }: FenceOptions, free: () => string): Span[] {
+  const marks = new Map<string, string>();
+  const texts = new Map<string, string>();
   const hide = (text: string): string => {
     let out = "";
     let at = 0;
     for (const [start, end] of find(text)) {
-      out += text.slice(at, start) + roles.token + nonce + privateNumber(kept.length) + roles.end;
-      kept.push(text.slice(start, end));
+      const token = text.slice(start, end);
+      let mark = marks.get(token);
+      if (mark === undefined) {
+        mark = free();
+        marks.set(token, mark);
+        texts.set(mark, token);
+      }
+      out += text.slice(at, start) + mark;
       at = end;
     }
     return out + text.slice(at);
@@ -88,22 +93,14 @@ function replaced({ messages, render, find }: FenceOptions, nonce: string): Span
   const rendered = render(messages.map((message) => mapTexts(message, hide)));
   const spans: Span[] = [];
   let at = 0;
-  for (const match of rendered.matchAll(new RegExp(`${roles.token}${nonce}([\uE200-\uE2FF]+)${roles.end}`, "gu"))) {
+  for (const match of rendered.matchAll(/[\uE000-\uF8FF]/g)) {
+    const token = texts.get(match[0]);
+    if (token === undefined) continue;
     spans.push({ text: rendered.slice(at, match.index), special: true });
-    spans.push({ text: kept[readPrivateNumber(match[1] as string)] ?? "", special: false });
-    at = match.index + match[0].length;
+    spans.push({ text: token, special: false });
+    at = match.index + 1;
   }
   spans.push({ text: rendered.slice(at), special: true });
-  if (spans.some((span) => span.text.includes(nonce))) {
-    throw new HalogenError(
-      "template.failed",
-      "The model's chat template cuts texts apart in a way that hides who wrote them",
-      {
-        hint: "A message holds control tokens of this model; remove them from it, or choose another model.",
-        detail: { refused: false },
-      },
-    );
-  }
   return spans.filter((span) => span.text !== "");
 }
 
@@ -115,19 +112,19 @@ function mapTexts(message: TemplateMessage, map: (text: string) => string): Temp
   };
 }
 
-/** In private-use characters, and in none of the texts. */
-function privateNonce(seed: string, messages: readonly TemplateMessage[]): string {
-  let nonce = Array.from(seed, (character) => String.fromCharCode(0xe000 + (character.charCodeAt(0) & 0xff))).join("");
-  const held = (message: TemplateMessage): boolean =>
-    message.content.includes(nonce) || (message.reasoning_content ?? "").includes(nonce);
-  while (nonce === "" || messages.some(held)) nonce += "\uE000";
-  return nonce;
-}
-
-function privateNumber(value: number): string {
-  return Array.from(value.toString(16), (digit) => String.fromCharCode(0xe200 + Number.parseInt(digit, 16))).join("");
-}
-
-function readPrivateNumber(text: string): number {
-  return Number.parseInt(Array.from(text, (digit) => (digit.charCodeAt(0) - 0xe200).toString(16)).join(""), 16);
+/** Gives, one after another, the private-use characters that occur in none of the texts. */
+function freeCharacters(texts: readonly string[]): () => string {
+  const used = new Set<string>();
+  for (const text of texts) for (const match of text.matchAll(/[\uE000-\uF8FF]/g)) used.add(match[0]);
+  let code = 0xe000;
+  return () => {
+    while (code <= 0xf8ff) {
+      const character = String.fromCharCode(code++);
+      if (!used.has(character)) return character;
+    }
+    throw new HalogenError("template.failed", "The conversation uses every private-use character there is", {
+      hint: "Halogen marks texts with such characters while it renders them; remove some from the messages.",
+      detail: { refused: false },
+    });
+  };
 }

@@ -57,8 +57,6 @@ export interface PromptRequest {
   begun: Message | null;
   /** For templates that print the date. */
   now: Date;
-  /** Unguessable. */
-  nonce: string;
 }
 
 export interface Prompt {
@@ -100,7 +98,6 @@ function renderConversation(request: PromptRequest, messages: TemplateMessage[])
       messages: list,
       render: (each) => template.render({ ...variables, messages: each }, request.now),
       find: tokenizer.special.find,
-      nonce: request.nonce,
     });
   try {
     return fenced(messages);

@@ -149,7 +149,6 @@ export function startTurn(options: TurnOptions): Turn {
         path: options.path,
         begun: options.continues ? options.reply : null,
         now: new Date(clock()),
-        nonce: options.newId(),
       });
       const { contextLength } = lease.loaded.plan;
       checkContext({ promptTokens: prompt.tokens.length, contextLength, trained: lease.inspection.contextLength });

@@ -135,9 +135,11 @@ export function harness(options: HarnessOptions = {}): Harness {
         sampling: { ...none, ...sampling },
       });
     },
-    send: (session, text) => {
+    send: async (session, text) => {
       const parentId = store.session(session.id)?.headId ?? null;
-      return chat.handlers["chat.send"]({ sessionId: session.id, parentId, text });
+      const { user, reply } = await chat.handlers["chat.send"]({ sessionId: session.id, parentId, text });
+      if (user === null) throw new Error("send has made no user message");
+      return { user, reply };
     },
     // A continued message has ended before: the last state counts.
     ended: async (messageId) => {
