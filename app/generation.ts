@@ -12,7 +12,7 @@ export interface GenerationSource {
 
 /**
  * A Generation over a source that is pulled, so that nothing is asked for before the reader wants it. A reader that leaves early (`break`)
- * cancels it. After `cancel` the rest is read even when nobody iterates, so that `outcome` always settles.
+ * cancels it. After `cancel` the rest is read even when nobody iterates, so that `outcome` settles then, too.
  */
 export function pullGeneration(source: GenerationSource): Generation {
   let resolveOutcome: (outcome: GenerateOutcome) => void = () => undefined;
@@ -24,7 +24,7 @@ export function pullGeneration(source: GenerationSource): Generation {
   // A reader of batches sees the same error there; it need not look here too.
   outcome.catch(() => undefined);
 
-  /** Batches read ahead of the reader; filled only after a cancel. */
+  /** Batches read ahead of the reader: the first one, and all after a cancel. */
   const kept: TokenBatch[] = [];
   let ended = false;
   let failure: { error: unknown } | null = null;
@@ -97,6 +97,8 @@ export function pullGeneration(source: GenerationSource): Generation {
     },
   };
 
+  // The first batch is fetched unasked, so that a generation that fails before it tells so through `outcome` alone.
+  void step();
   return { outcome, cancel, [Symbol.asyncIterator]: () => iterator };
 }
 
