@@ -67,7 +67,7 @@ export function createBlockSplitter(): BlockSplitter {
     return { type: "code", raw: tail, lang: head[2]?.trim() ?? "", text: body.replace(half, "").replace(/\n$/, "") };
   }
 
-  function commitFinished(tokens: Token[]): Token[] {
+  function commitFinished(tokens: Token[], tail: string): Token[] {
     let last = tokens.length - 1;
     while (last >= 0 && tokens[last]?.type === "space") last -= 1;
     if (last < 1) return tokens;
@@ -75,7 +75,10 @@ export function createBlockSplitter(): BlockSplitter {
     while (previous >= 0 && tokens[previous]?.type === "space") previous -= 1;
     if (tokens[previous]?.type === "list" && markerBeginning.test(tokens[last]?.raw ?? "")) return tokens;
     const done = tokens.slice(0, last);
-    commit(done, done.map((token) => token.raw).join(""));
+    const raw = done.map((token) => token.raw).join("");
+    // The lexer now and then writes a space of its own into `raw`; then the rest cannot be found by its length.
+    if (!tail.startsWith(raw)) return tokens;
+    commit(done, raw);
     return tokens.slice(last);
   }
 
@@ -101,7 +104,7 @@ export function createBlockSplitter(): BlockSplitter {
       let tail = text.slice(committedText.length);
       const fence = openFence(tail);
       if (fence) return [...committed, fence];
-      let rest = commitFinished(lex(tail));
+      let rest = commitFinished(lex(tail), tail);
       tail = text.slice(committedText.length);
       const opened = openFence(tail);
       if (opened) return [...committed, opened];
