@@ -1,6 +1,6 @@
 /** Looks for GGUF files in the model folders. Reads names and sizes only. */
 import { createHash } from "node:crypto";
-import { readdir, stat } from "node:fs/promises";
+import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, join, sep } from "node:path";
 
 /** One model on disk: a file, or the first of several shards. */
@@ -49,7 +49,7 @@ export async function readModelFolders(folders: readonly string[]): Promise<Fold
   const files = new Map<string, ModelFile>();
   for (const folder of folders) {
     const found: Found[] = [];
-    await walk(folder, "", depth, found, faults);
+    await walk({ root: folder, found, faults, seen: new Set() }, "", depth);
     for (const file of group(found)) if (!files.has(file.id)) files.set(file.id, file);
   }
   return { files: [...files.values()], faults };
@@ -61,16 +61,22 @@ export async function readModelFile(path: string): Promise<ModelFile> {
   return single({ path, relative: basename(path), bytes: size, modified: mtimeMs }, null);
 }
 
-async function walk(
-  root: string,
-  inside: string,
-  levels: number,
-  found: Found[],
-  faults: FolderFault[],
-): Promise<void> {
+interface Walk {
+  root: string;
+  found: Found[];
+  faults: FolderFault[];
+  /** Real paths of the folders so far: links may lead in circles. */
+  seen: Set<string>;
+}
+
+async function walk(state: Walk, inside: string, levels: number): Promise<void> {
+  const { root, found, faults, seen } = state;
   const folder = join(root, inside);
   let names: string[];
   try {
+    const real = await realpath(folder);
+    if (seen.has(real)) return;
+    seen.add(real);
     names = (await readdir(folder)).sort();
   } catch (error) {
     // The model folder is made by the first download; until then there are no models.
@@ -82,10 +88,10 @@ async function walk(
     if (name.startsWith(".")) continue;
     const relative = join(inside, name);
     try {
-      const state = await stat(join(root, relative));
-      if (state.isDirectory() && levels > 0) await walk(root, relative, levels - 1, found, faults);
-      else if (state.isFile() && /\.gguf$/i.test(name)) {
-        found.push({ path: join(root, relative), relative, bytes: state.size, modified: state.mtimeMs });
+      const entry = await stat(join(root, relative));
+      if (entry.isDirectory() && levels > 0) await walk(state, relative, levels - 1);
+      else if (entry.isFile() && /\.gguf$/i.test(name)) {
+        found.push({ path: join(root, relative), relative, bytes: entry.size, modified: entry.mtimeMs });
       }
     } catch (error) {
       // A file that went away, or a link to nothing, is no model.
