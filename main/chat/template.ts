@@ -1,6 +1,7 @@
 /** A model's own chat template, run as the training framework runs it. */
-import { Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
+import { Environment, Interpreter } from "@huggingface/jinja";
 import { HalogenError } from "../../app/error.ts";
+import { formatName, formatText, type Program, parseTemplate } from "./jinja.ts";
 
 /** What `raise_exception` in a template throws: the template's own words. */
 class Refusal extends Error {}
@@ -29,6 +30,7 @@ export function compileTemplate(source: string): ChatTemplate {
         raise_exception: (message: unknown) => {
           throw new Refusal(typeof message === "string" ? message : "without a reason");
         },
+        [formatName]: formatText,
         strftime_now: (format: unknown) => formatTime(now, String(format)),
       };
       for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
@@ -41,9 +43,9 @@ export function compileTemplate(source: string): ChatTemplate {
   };
 }
 
-function read(source: string): ReturnType<typeof parse> {
+function read(source: string): Program {
   try {
-    return parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
+    return parseTemplate(source);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new HalogenError("template.failed", `The model's chat template cannot be read: ${reason}`, {

@@ -1,0 +1,99 @@
+/**
+ * Jinja as the models' templates use it, over `@huggingface/jinja`. Where that package is stricter than Jinja itself, the parsed template is
+ * changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and strings have `format`.
+ */
+import { parse, tokenize } from "@huggingface/jinja";
+
+export type Program = ReturnType<typeof parse>;
+
+interface Node {
+  type: string;
+  [key: string]: unknown;
+}
+
+/** These take what is undefined as empty; those marked also take none, as Python's do. */
+const listFilters = new Map([
+  ["length", "undefined"],
+  ["list", "undefined"],
+  ["join", "undefined"],
+  ["selectattr", "falsy"],
+  ["rejectattr", "falsy"],
+  ["select", "falsy"],
+  ["reject", "falsy"],
+  ["map", "falsy"],
+]);
+
+/** The name under which `formatText` must be given to a template. */
+export const formatName = "__format";
+
+/** Throws what the parser throws. */
+export function parseTemplate(source: string): Program {
+  const program = parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
+  visit(program as unknown as Node);
+  return program;
+}
+
+/** Python's `"…".format(…)` with plain `{}` and `{0}` fields. */
+export function formatText(template: unknown, ...values: unknown[]): string {
+  let next = 0;
+  return String(template).replace(/\{\{|\}\}|\{(\d*)\}/g, (field, index: string | undefined) => {
+    if (field === "{{") return "{";
+    if (field === "}}") return "}";
+    const value = values[index === undefined || index === "" ? next++ : Number(index)];
+    if (value === undefined) throw new Error(`format() has no value for ${field}`);
+    return String(value);
+  });
+}
+
+function visit(node: Node): void {
+  for (const [key, value] of Object.entries(node)) {
+    if (Array.isArray(value)) {
+      value.forEach((each, index) => {
+        if (isNode(each)) value[index] = changed(each);
+      });
+    } else if (value instanceof Map) {
+      // Keyword arguments and object literals.
+      for (const [name, each] of value) if (isNode(each)) value.set(name, changed(each));
+    } else if (isNode(value)) node[key] = changed(value);
+  }
+}
+
+function changed(node: Node): Node {
+  visit(node);
+  if (node.type === "For") {
+    const iterable = node.iterable as Node;
+    if (iterable.type === "SelectExpression") iterable.lhs = orEmpty(iterable.lhs, "undefined");
+    else node.iterable = orEmpty(iterable, "undefined");
+  } else if (node.type === "FilterExpression") {
+    const rule = listFilters.get(filterName(node.filter as Node));
+    if (rule !== undefined) node.operand = orEmpty(node.operand, rule);
+  } else if (node.type === "CallExpression") {
+    const callee = node.callee as Node;
+    const property = callee.property as Node | undefined;
+    if (callee.type === "MemberExpression" && callee.computed !== true && property?.value === "format") {
+      const call = snippet(`{{ ${formatName}() }}`);
+      call.args = [callee.object, ...(node.args as unknown[])];
+      return call;
+    }
+  }
+  return node;
+}
+
+/** `operand | default([])`. */
+function orEmpty(operand: unknown, rule: string): Node {
+  const filter = snippet(rule === "falsy" ? "{{ x | default([], true) }}" : "{{ x | default([]) }}");
+  filter.operand = operand;
+  return filter;
+}
+
+function snippet(source: string): Node {
+  return parse(tokenize(source)).body[0] as unknown as Node;
+}
+
+function filterName(filter: Node): string {
+  return String(filter.type === "CallExpression" ? (filter.callee as Node).value : filter.value);
+}
+
+function isNode(value: unknown): value is Node {
+  return typeof value === "object" && value !== null && typeof (value as { type?: unknown }).type === "string";
+}

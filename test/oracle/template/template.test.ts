@@ -1,0 +1,71 @@
+/** Real chat templates against Jinja itself (see make-golden.py), where an unpacked llama-cpp-python source package is at hand. */
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import type { TemplateMessage } from "../../../app/chat/template-input.ts";
+import { HalogenError } from "../../../app/error.ts";
+import { createTokenizer } from "../../../app/token/tokenizer.ts";
+import { renderFenced, spanText } from "../../../main/chat/fence.ts";
+import { compileTemplate } from "../../../main/chat/template.ts";
+import { scriptedVocabulary } from "../../fixtures/scripted-engine-vocabulary.ts";
+
+interface Result {
+  sha256?: string;
+  length?: number;
+  tail?: string;
+  refused?: string;
+  failed?: string;
+}
+const golden = JSON.parse(readFileSync(join(import.meta.dirname, "golden.json"), "utf8")) as {
+  conversations: Record<string, TemplateMessage[]>;
+  templates: Record<string, { sha256: string; results: Record<string, Result> }>;
+};
+const root = process.env.HALOGEN_LLAMA_CPP_PACKAGE ?? "";
+const folder = join(root, "vendor/llama.cpp/models/templates");
+const present = root !== "" && existsSync(folder);
+const names = Object.keys(golden.templates);
+
+/** What the Jinja package cannot do yet: mappings keyed by numbers. It must say so; once it can, this list is wrong. */
+const beyond = ["ByteDance-Seed-OSS.jinja"];
+
+const now = new Date(2026, 10, 5, 9, 7, 3);
+const tokenizer = createTokenizer(scriptedVocabulary().vocabulary);
+const digest = (text: string): string => createHash("sha256").update(text, "utf8").digest("hex");
+
+function run(source: string, messages: TemplateMessage[]): Result {
+  try {
+    const template = compileTemplate(source);
+    const spans = renderFenced({
+      messages,
+      render: (each) =>
+        template.render({ messages: each, add_generation_prompt: true, bos_token: "<s>", eos_token: "</s>" }, now),
+      find: tokenizer.special.find,
+    });
+    const text = spanText(spans);
+    return { sha256: digest(text), length: Buffer.byteLength(text), tail: Array.from(text).slice(-120).join("") };
+  } catch (error) {
+    if (!(error instanceof HalogenError)) throw error;
+    const { refused, reason } = error.detail;
+    return refused === true ? { refused: String(reason) } : { failed: error.message };
+  }
+}
+
+describe.skipIf(!present)(
+  present ? "chat templates" : "chat templates (skipped: HALOGEN_LLAMA_CPP_PACKAGE names no unpacked package)",
+  () => {
+    it.each(names)("%s", (name) => {
+      const expected = golden.templates[name];
+      const source = readFileSync(join(folder, name), "utf8");
+      expect(digest(source), "this package has another version of the template: make the goldens again").toBe(
+        expected?.sha256,
+      );
+      for (const [conversation, messages] of Object.entries(golden.conversations)) {
+        const result = run(source, messages);
+        const wanted = expected?.results[conversation] ?? {};
+        if (wanted.failed === undefined && !beyond.includes(name)) expect(result, conversation).toEqual(wanted);
+        else expect(result, conversation).toHaveProperty("failed");
+      }
+    });
+  },
+);
