@@ -116,11 +116,9 @@ export function createChat(options: ChatOptions): Chat {
       continues,
       modelId: modelId ?? "",
       queued: turns.size > 0,
+      onEnd: () => turns.delete(sessionId),
     });
     turns.set(sessionId, turn);
-    void turn.done.finally(() => {
-      if (turns.get(sessionId) === turn) turns.delete(sessionId);
-    });
   };
 
   /** Names the chat after its first user message, and says that it has changed. */

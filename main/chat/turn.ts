@@ -32,6 +32,8 @@ export interface TurnOptions extends ChatOptions {
   modelId: string;
   /** Other replies are under way, so that this one may have to wait. */
   queued: boolean;
+  /** The chat is free again; called before its readers hear of the end, so that they may go on at once. */
+  onEnd: () => void;
 }
 
 export interface Turn {
@@ -173,6 +175,7 @@ export function startTurn(options: TurnOptions): Turn {
     } catch (error) {
       message = { ...message, status: "failed", error: toWire(error) };
     }
+    options.onEnd();
     emit({ name: "message.changed", payload: message });
   };
 

@@ -19,6 +19,20 @@ describe("one reply at a time in a chat", () => {
     expect((await h.ask(session, "y")).status).toBe("complete");
   });
 
+  it("the next may be sent as soon as the end is heard of", async () => {
+    const heard: Promise<unknown>[] = [];
+    const h = harness({
+      replies: [["one"], ["two"]],
+      onEvent: (event) => {
+        if (event.name !== "message.changed" || event.payload.status !== "complete" || heard.length > 0) return;
+        if (event.payload.role === "assistant") heard.push(h.send(session, "y"));
+      },
+    });
+    const session = h.session();
+    await h.ask(session, "x");
+    await expect(Promise.all(heard)).resolves.toHaveLength(1);
+  });
+
   it("two chats go side by side, and the second says that it waits", async () => {
     const h = harness({
       replies: [

@@ -23,6 +23,7 @@ export interface HarnessOptions extends ScriptedEngineOptions {
   /** Stands between the chat and the engine. */
   wrapEngine?: (engine: ScriptedEngine) => Pick<Engine, "generate" | "vocabulary">;
   wrapStore?: (store: Store) => ChatStore;
+  onEvent?: (event: AnyEvent) => void;
   wrapLibrary?: (library: ChatLibrary) => ChatLibrary;
 }
 
@@ -99,6 +100,7 @@ export function harness(options: HarnessOptions = {}): Harness {
     library: options.wrapLibrary?.(library) ?? library,
     emit: (event) => {
       events.push(event);
+      options.onEvent?.(event);
       for (const listener of [...listeners]) listener();
     },
     clock: Date.now,
