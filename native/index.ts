@@ -86,7 +86,7 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
   ): Promise<LoadedModel> =>
     translated(async () => {
       checkLoadOptions(request);
-      if (signal?.aborted) throw new HalogenError("request.cancelled", "the load was cancelled before it began");
+      if (signal?.aborted) throw new HalogenError("request.cancelled", "The load was cancelled before it began");
       const running = raw.load(request, onProgress);
       signal?.addEventListener("abort", running.cancel);
       try {

@@ -44,7 +44,7 @@ export function loadAddon(candidates: readonly string[]): Addon {
       tried.push(`${candidate}: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
-  throw new HalogenError("engine.unavailable", `the native engine could not be loaded; tried:\n${tried.join("\n")}`, {
+  throw new HalogenError("engine.unavailable", `The native engine could not be loaded; tried:\n${tried.join("\n")}`, {
     hint: "Build it with `npm run build`; a build for another system or processor must be made again on this one.",
     detail: { tried: tried.join("\n"), platform: process.platform, arch: process.arch, node: process.versions.node },
   });

@@ -84,7 +84,7 @@ export function createEngineClient(port: Port): EngineClient {
   };
 
   const load = async (options: LoadOptions, onProgress?: Progress, signal?: AbortSignal): Promise<LoadedModel> => {
-    if (signal?.aborted) throw new HalogenError("request.cancelled", "the load was cancelled before it began");
+    if (signal?.aborted) throw new HalogenError("request.cancelled", "The load was cancelled before it began");
     const { id, value } = start("load", `loading ${fileName(String(options.path))}`, [options], onProgress);
     const abort = (): void => post({ kind: "abort", id });
     signal?.addEventListener("abort", abort);
@@ -133,7 +133,7 @@ export function createEngineClient(port: Port): EngineClient {
       outcome: () =>
         state.end !== null && "outcome" in state.end
           ? Promise.resolve(state.end.outcome)
-          : Promise.reject(new HalogenError("internal", "an outcome was asked for before the end")),
+          : Promise.reject(new HalogenError("internal", "An outcome was asked for before the end")),
       cancel() {
         if (state.end === null) post({ kind: "cancel", id });
       },

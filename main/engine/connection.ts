@@ -42,8 +42,14 @@ export interface ProcessConnection {
   kill(): void;
 }
 
-const continueHint =
-  "What the reply had so far is kept. The engine starts again by itself and loads the model for the next message.";
+/** What to do depends on what was lost. */
+function crashHint(running: string, signal: string | null): string {
+  // On Linux that is how the kernel ends the largest process when memory runs out.
+  const memory = signal === "SIGKILL" ? " If memory ran out, choose a smaller model or a shorter context." : "";
+  if (running === "starting") return `Run \`halogen doctor\` in a terminal to see what the engine says.${memory}`;
+  const kept = running.startsWith("writing") ? "What the reply had so far is kept. " : "";
+  return `${kept}The engine starts again by itself and loads the model for the next message.${memory}`;
+}
 
 function describeExit({ code, signal }: ProcessExit): string {
   if (signal !== null) return `was ended by ${signal}`;
@@ -52,8 +58,8 @@ function describeExit({ code, signal }: ProcessExit): string {
 
 function crashError(exit: ProcessExit, running: string): HalogenError {
   const doing = running === "" ? "" : ` while it was ${running}`;
-  return new HalogenError("engine.crashed", `the engine process ${describeExit(exit)}${doing}`, {
-    hint: continueHint,
+  return new HalogenError("engine.crashed", `The engine process ${describeExit(exit)}${doing}`, {
+    hint: crashHint(running, exit.signal),
     detail: { exitCode: exit.code, signal: exit.signal, running, stderr: exit.stderr },
   });
 }
@@ -110,8 +116,8 @@ export function connectProcess({ spawn, clock, limits, onLost }: ConnectOptions)
         const what = silent >= limits.hang ? "did not answer" : "made no progress";
         condemn(
           (running) =>
-            new HalogenError("engine.crashed", `the engine process ${what} for ${seconds} s and was ended`, {
-              hint: continueHint,
+            new HalogenError("engine.crashed", `The engine process ${what} for ${seconds} s and was ended`, {
+              hint: crashHint(running, null),
               detail: { seconds, running },
             }),
         );
@@ -159,7 +165,7 @@ export function connectProcess({ spawn, clock, limits, onLost }: ConnectOptions)
     const reason =
       verdict ??
       (asked
-        ? () => new HalogenError("engine.unavailable", "the engine was closed")
+        ? () => new HalogenError("engine.unavailable", "The engine was closed")
         : (running: string) => crashError(exit, running));
     const error = reason(before === "starting" ? "starting" : "");
     if (before === "ready") onLost(error);
@@ -172,7 +178,7 @@ export function connectProcess({ spawn, clock, limits, onLost }: ConnectOptions)
     const seconds = Math.round(limits.start / 1000);
     condemn(
       () =>
-        new HalogenError("engine.timeout", `the engine process was not ready after ${seconds} s and was ended`, {
+        new HalogenError("engine.timeout", `The engine process was not ready after ${seconds} s and was ended`, {
           hint: "A graphics driver may hang: try another backend, or restart the machine.",
           detail: { seconds },
         }),
@@ -183,7 +189,7 @@ export function connectProcess({ spawn, clock, limits, onLost }: ConnectOptions)
     ready,
     kill() {
       if (state === "starting" || state === "ready") {
-        condemn(() => new HalogenError("engine.unavailable", "the engine was closed"));
+        condemn(() => new HalogenError("engine.unavailable", "The engine was closed"));
       }
     },
   };

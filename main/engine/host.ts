@@ -63,7 +63,7 @@ export function createHost(options: HostOptions): EngineHost {
     supervisor.live();
     const slot = slots.get(handle);
     if (slot === undefined) {
-      throw new HalogenError("model.not_loaded", `no model with handle ${handle} is loaded`, { detail: { handle } });
+      throw new HalogenError("model.not_loaded", `No model with handle ${handle} is loaded`, { detail: { handle } });
     }
     return slot;
   };
@@ -152,7 +152,7 @@ async function abortable<T>(work: Promise<T>, signal: AbortSignal | undefined): 
   if (signal === undefined) return work;
   let abort: () => void = () => undefined;
   const aborted = new Promise<never>((_, reject) => {
-    abort = () => reject(new HalogenError("request.cancelled", "the load was cancelled before it began"));
+    abort = () => reject(new HalogenError("request.cancelled", "The load was cancelled before it began"));
     if (signal.aborted) abort();
     else signal.addEventListener("abort", abort);
   });

@@ -31,7 +31,6 @@ export const systemClock: EngineClock = {
   now: () => Date.now(),
   after(milliseconds, action) {
     const timer = setTimeout(action, milliseconds);
-    timer.unref();
     return () => clearTimeout(timer);
   },
 };

@@ -54,7 +54,7 @@ export function serveEngine(engine: Engine, port: Port, onCloseRequest: () => vo
       case "memory":
         return engine.memory();
       default:
-        throw new HalogenError("internal", "the engine process does not know this call");
+        throw new HalogenError("internal", "The engine process does not know this call");
     }
   };
 

@@ -73,7 +73,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     options.onStatus?.(status);
   };
 
-  const closedError = (): HalogenError => new HalogenError("engine.unavailable", "the engine is closed");
+  const closedError = (): HalogenError => new HalogenError("engine.unavailable", "The engine is closed");
 
   const delay = (milliseconds: number): Promise<void> =>
     new Promise((resolve) => {
@@ -104,7 +104,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   const startInside = async (): Promise<Connection> => {
     if (options.loadInProcess === undefined) {
-      throw new HalogenError("engine.unavailable", "no engine was given that can run in this process");
+      throw new HalogenError("engine.unavailable", "No engine was given that can run in this process");
     }
     const engine = await options.loadInProcess();
     return { engine, info: await engine.info(), pid: process.pid, close: () => engine.close() };
