@@ -43,7 +43,7 @@ export function serveIpc({ ipc, service, isPage }: IpcOptions): IpcServer {
   ipc.handle(callChannel, async (event, name, request) => {
     try {
       checkSender(event.senderFrame, isPage);
-      return { ok: true, reply: await service.handle(String(name), request) };
+      return { ok: true, reply: await service.handle(typeof name === "string" ? name : "", request) };
     } catch (error) {
       return { ok: false, error: toWire(error) };
     }

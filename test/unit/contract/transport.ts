@@ -24,7 +24,7 @@ export interface Transport {
 export const pageUrl = "app://halogen/index.html";
 
 /** Electron's two ends, joined in one process; values are cloned as Electron clones them. */
-export function joinedIpc(frame: Frame = { url: pageUrl, parent: null }) {
+export function joinedIpc(frame: Frame | null = { url: pageUrl, parent: null }) {
   const main = new Map<string, Parameters<MainSide["handle"]>[1]>();
   const renderer = new EventEmitter();
   const contents = Object.assign(new EventEmitter(), {
