@@ -16,6 +16,8 @@ export interface Tokenizer {
   eos: number | null;
   /** Whether prompts of this model start with `bos`. */
   addBos: boolean;
+  /** Bytes of text that one token can stand for at most; a text of n bytes has at least n / longest tokens. */
+  longest: number;
   /** Generation ends at these. */
   endTokens: ReadonlySet<number>;
   special: SpecialMatcher;
@@ -68,6 +70,7 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
     bos,
     eos: idOf("eos"),
     addBos,
+    longest: longestToken(tokens),
     endTokens: findEndTokens(vocabulary.special, special.tokens, tokens.count),
     special,
     notices,
@@ -162,4 +165,10 @@ function sentencePieceBytes(tokens: TokenBytes): (id: number) => Uint8Array {
     // U+2581 is E2 96 81; most tokens without it are printed as they are.
     return bytes.includes(0x96) ? encodeUtf8(tokens.text(id).replaceAll(spaceMark, " ")) : bytes;
   };
+}
+
+function longestToken({ count, offsets }: TokenBytes): number {
+  let longest = 1;
+  for (let id = 0; id < count; id++) longest = Math.max(longest, (offsets[id + 1] ?? 0) - (offsets[id] ?? 0));
+  return longest;
 }

@@ -1,15 +1,17 @@
 import { HalogenError } from "../../app/error.ts";
 
-export interface ContextNeed {
-  promptTokens: number;
+export interface ContextLimit {
   /** Of the loaded model. */
   contextLength: number;
   /** The most the model itself can take. */
   trained: number;
 }
 
-/** Throws context.exceeded with the numbers unless at least one token of a reply has room behind the prompt. */
-export function checkContext({ promptTokens, contextLength, trained }: ContextNeed): void {
+/**
+ * Throws context.exceeded with the numbers unless at least one token of a reply has room behind the prompt. `exact` is false for a number that
+ * is certain not to be too large.
+ */
+export function checkContext(promptTokens: number, exact: boolean, { contextLength, trained }: ContextLimit): void {
   const over = promptTokens + 1 - contextLength;
   if (over <= 0) return;
   const larger =
@@ -18,13 +20,13 @@ export function checkContext({ promptTokens, contextLength, trained }: ContextNe
       : "Shorten the message or start a new chat; this model takes no larger context.";
   throw new HalogenError(
     "context.exceeded",
-    `The conversation has ${count(promptTokens)} tokens, but the context holds ${count(contextLength)}: ${count(over)} too many`,
-    { hint: larger, detail: { promptTokens, contextLength, over, trained } },
+    `The conversation has ${exact ? "" : "at least "}${count(promptTokens)} tokens, but the context holds ${count(contextLength)}: ${count(over)} too many`,
+    { hint: larger, detail: { promptTokens, contextLength, over, trained, exact } },
   );
 }
 
 /** The reply ran into the context's end. */
-export function contextFull(used: number, { contextLength, trained }: Omit<ContextNeed, "promptTokens">): HalogenError {
+export function contextFull(used: number, { contextLength, trained }: ContextLimit): HalogenError {
   return new HalogenError("context.exceeded", `The context is full: ${count(used)} of ${count(contextLength)} tokens`, {
     hint:
       trained > contextLength

@@ -11,6 +11,8 @@ import type { Message } from "../../app/contract/message.ts";
 import { HalogenError } from "../../app/error.ts";
 import type { Span } from "../../app/token/special.ts";
 import type { Tokenizer } from "../../app/token/tokenizer.ts";
+import { utf8Length } from "../../app/token/utf8.ts";
+import { type ContextLimit, checkContext } from "./context.ts";
 import { fallbackTemplate } from "./fallback-template.ts";
 import { renderFenced, spanText } from "./fence.ts";
 import { type ChatTemplate, compileTemplate } from "./template.ts";
@@ -57,6 +59,7 @@ export interface PromptRequest {
   begun: Message | null;
   /** For templates that print the date. */
   now: Date;
+  limit: ContextLimit;
 }
 
 export interface Prompt {
@@ -69,7 +72,7 @@ export interface Prompt {
 
 /**
  * Renders and tokenises. To continue a reply, the prompt of a new one is rendered and the begun reply is put behind it without closing it, so
- * that no template has to know about unfinished messages.
+ * that no template has to know about unfinished messages. Throws template.failed and context.exceeded.
  */
 export function buildPrompt(request: PromptRequest): Prompt {
   const { dialect, begun } = request;
@@ -78,12 +81,13 @@ export function buildPrompt(request: PromptRequest): Prompt {
   const start = thinkingStart(head, dialect.tags);
   const splitter = createThinkingSplitter(dialect.tags, start);
   const tail = begun === null ? [] : begunSpans(begun, dialect.tags, start === "reasoning");
+  const text = head + spanText(tail);
   splitter.push(spanText(tail));
-  return {
-    tokens: dialect.tokenizer.encodePrompt([...spans, ...tail]),
-    text: head + spanText(tail),
-    splitter,
-  };
+  // Megabytes that cannot fit anyhow are not worth seconds of tokenising.
+  checkContext(Math.ceil(utf8Length(text) / dialect.tokenizer.longest), false, request.limit);
+  const tokens = dialect.tokenizer.encodePrompt([...spans, ...tail]);
+  checkContext(tokens.length, true, request.limit);
+  return { tokens, text, splitter };
 }
 
 function renderConversation(request: PromptRequest, messages: TemplateMessage[]): Span[] {

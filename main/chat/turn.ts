@@ -7,7 +7,7 @@ import type { GenerateOutcome, Sampling } from "../../app/engine.ts";
 import { HalogenError, toWire, type WireError } from "../../app/error.ts";
 import { orAborted, readUntilAborted } from "./abort.ts";
 import type { ChatOptions, ModelLease } from "./collaborator.ts";
-import { checkContext, contextFull } from "./context.ts";
+import { type ContextLimit, contextFull } from "./context.ts";
 import type { DialectCache } from "./dialect-cache.ts";
 import { createPace } from "./pace.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
@@ -89,10 +89,9 @@ export function startTurn(options: TurnOptions): Turn {
 
   const generate = async (lease: ModelLease, prompt: Prompt, stops: readonly string[]): Promise<Ending> => {
     const { tokenizer, shown } = await options.dialects.get(lease);
-    const { handle, plan } = lease.loaded;
     const generation = options.engine.generate(
       {
-        handle,
+        handle: lease.loaded.handle,
         tokens: Int32Array.from(prompt.tokens),
         sampling: samplingOf(options.session, lease),
         maxTokens: options.session.sampling.maxTokens ?? 0,
@@ -130,7 +129,7 @@ export function startTurn(options: TurnOptions): Turn {
     if (ended.cause === "length") return { status: "length", error: null };
     if (ended.cause === "cancelled") return { status: "interrupted", error: null };
     const used = ended.promptTokens + ended.generatedTokens;
-    const full = contextFull(used, { contextLength: plan.contextLength, trained: lease.inspection.contextLength });
+    const full = contextFull(used, limitOf(lease));
     return { status: "length", error: toWire(full) };
   };
 
@@ -151,9 +150,8 @@ export function startTurn(options: TurnOptions): Turn {
         path: options.path,
         begun: options.continues ? options.reply : null,
         now: new Date(clock()),
+        limit: limitOf(lease),
       });
-      const { contextLength } = lease.loaded.plan;
-      checkContext({ promptTokens: prompt.tokens.length, contextLength, trained: lease.inspection.contextLength });
       return await generate(lease, prompt, dialect.stops);
     } catch (error) {
       if (abort.signal.aborted) return interruption();
@@ -210,6 +208,10 @@ function samplingOf(session: Session, lease: ModelLease): Sampling {
     minP: chosen.minP ?? defaults.minP,
     seed: chosen.seed,
   };
+}
+
+function limitOf({ loaded, inspection }: ModelLease): ContextLimit {
+  return { contextLength: loaded.plan.contextLength, trained: inspection.contextLength };
 }
 
 export function noModel(): HalogenError {

@@ -208,6 +208,14 @@ describe("the context", () => {
     expect(h.engine.requests).toHaveLength(0);
   });
 
+  it("refuses megabytes without tokenising them", async () => {
+    const h = harness({ contextLength: 100 });
+    // The longest token of this vocabulary is <|endoftext|>.
+    const reply = await h.ask(h.session(), "x".repeat(5_000_000));
+    expect(reply.error?.detail).toMatchObject({ promptTokens: Math.ceil(5_000_050 / 13), exact: false });
+    expect(reply.error?.message).toMatch(/^The conversation has at least 384,6\d\d tokens/);
+  });
+
   it("fits to the last token: one less than its length may be the prompt", async () => {
     const h = harness({ contextLength: 40, replies: [["ab"]] });
     // 19 tokens are markup.
