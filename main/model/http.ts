@@ -162,10 +162,11 @@ export function proxyFor(url: URL, proxy: ProxyRoute | undefined): URL | null {
   if (proxy === undefined || address === undefined) return null;
   const host = bare(url).toLowerCase();
   const direct = proxy.direct.some((entry) => {
-    const [name = ""] = entry
+    const name = entry
       .toLowerCase()
       .replace(/^\*?\.?/, "")
-      .split(/:(?=\d+$)/);
+      .replace(/^([^:]+):\d+$/, "$1")
+      .replace(/^\[|\]$/g, "");
     return entry === "*" || (name !== "" && (host === name || host.endsWith(`.${name}`)));
   });
   return direct ? null : new URL(address);

@@ -80,7 +80,10 @@ async function findMember(file: FileHandle, size: number, name: string): Promise
 async function directoryOf(file: FileHandle, size: number): Promise<{ offset: number; length: number; count: number }> {
   const tail = await read(file, Math.max(0, size - 65_557), Math.min(size, 65_557));
   let at = tail.length - 22;
-  while (at >= 0 && tail.readUInt32LE(at) !== endSignature) at--;
+  // The comment behind it may hold the same four bytes; only the real one ends with the file.
+  const isEnd = (from: number): boolean =>
+    tail.readUInt32LE(from) === endSignature && from + 22 + tail.readUInt16LE(from + 20) === tail.length;
+  while (at >= 0 && !isEnd(at)) at--;
   if (at < 0) throw new Error("it is not a ZIP archive, or its end is missing");
   const plain = {
     count: tail.readUInt16LE(at + 10),
