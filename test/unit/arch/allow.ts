@@ -26,7 +26,7 @@ export const scriptRows: readonly Row[] = [
 
   { part: "main/setting", may: ["app"], packages: ["node", "zod"] },
   { part: "main/store", may: ["app"], packages: ["node", "zod", "better-sqlite3"] },
-  { part: "main/model", may: ["app"], packages: ["node", "zod"] },
+  { part: "main/model", may: ["app", "main/setting/json-file.ts"], packages: ["node", "zod"] },
   { part: "main/engine", may: ["app", "native"], packages: ["node", "zod"] },
   { part: "main/chat", may: ["app"], packages: ["node", "zod", "@huggingface/jinja"] },
   { part: "main/telemetry", may: ["app"], packages: ["node"] },
