@@ -173,7 +173,7 @@ async function needSpace(
   if (free === null || free >= need) return;
   throw new HalogenError(
     "download.failed",
-    `${entry.name} needs ${megabytes(need)} of disk space, and ${megabytes(free)} are free`,
+    `${entry.name} needs ${inWords(need, Math.ceil)} of disk space, and ${inWords(free, Math.floor)} are free`,
     {
       hint: `Free some space on the disk of ${folder}, then start the download again.`,
       detail: { need, free, reason: "disk" },
@@ -219,6 +219,8 @@ function noSource(entry: Entry, failures: Failure[], target: string): HalogenErr
   });
 }
 
-function megabytes(bytes: number): string {
-  return `${Math.ceil(bytes / 1e6).toLocaleString("en")} MB`;
+/** In tenths, rounded to the side that never makes too little look like enough. */
+function inWords(bytes: number, round: (value: number) => number): string {
+  const [unit, size] = bytes >= 1e9 ? ["GB", 1e9] : ["MB", 1e6];
+  return `${(round((bytes / Number(size)) * 10) / 10).toFixed(1)} ${unit}`;
 }

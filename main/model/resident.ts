@@ -99,6 +99,13 @@ export function createResident({ engine, loadOptions, onChange }: ResidentOption
     if (left !== null) await engine.unload(left.loaded.handle);
   }
 
+  /** A handle that outlived its engine process: the host may have loaded it again for who still held it. */
+  function clear(left: Occupant): void {
+    engine.unload(left.loaded.handle).catch(() => {
+      // It went with its process, or the engine is closed: there is nothing left to free.
+    });
+  }
+
   async function load(entry: Entry, options: LoadOptions, signal?: AbortSignal): Promise<Occupant> {
     const abort = new AbortController();
     const pass = (): void => abort.abort();
@@ -149,7 +156,9 @@ export function createResident({ engine, loadOptions, onChange }: ResidentOption
         if (!held) return;
         held = false;
         of.users -= 1;
-        if (of.users === 0) wakeAll();
+        if (of.users > 0) return;
+        if (of === occupant) wakeAll();
+        else clear(of);
       },
     };
   }
@@ -190,7 +199,10 @@ export function createResident({ engine, loadOptions, onChange }: ResidentOption
         leave();
       }
     },
-    forget: () => void vacate(),
+    forget() {
+      const left = vacate();
+      if (left !== null && left.users === 0) clear(left);
+    },
     async close() {
       closed = true;
       loading?.abort.abort();

@@ -243,7 +243,7 @@ describe("a download over HTTP", () => {
     const refused = options([from(server)], { freeBytes: async () => 1_000_000 });
     await expect(fetchEntry(refused)).rejects.toMatchObject({
       code: "download.failed",
-      message: "Model needs 4 MB of disk space, and 1 MB are free",
+      message: "Model needs 4.0 MB of disk space, and 1.0 MB are free",
       detail: { reason: "disk" },
     });
     expect(server.requests).toEqual([]);

@@ -299,6 +299,24 @@ describe("acquire", () => {
     expect(s.stateOf("b.gguf")).toBe("loaded");
   });
 
+  it("frees what a crash left behind, once nobody holds it, exactly once", async () => {
+    const unloads = (): string[] => s.slow.log.filter((line) => line.startsWith("unload"));
+    const first = s.library.acquire(s.idOf("a.gguf"));
+    (await s.slow.load(0)).finish();
+    const lease = await first;
+    s.library.engineLost();
+    expect(unloads()).toEqual([]);
+    lease.release();
+    lease.release();
+    expect(unloads()).toEqual(["unload 1"]);
+    const second = s.library.load(s.idOf("a.gguf"));
+    (await s.slow.load(1)).finish();
+    await second;
+    s.library.engineLost();
+    s.library.engineLost();
+    expect(unloads()).toEqual(["unload 1", "unload 2"]);
+  });
+
   it("keeps a model listed while its file is gone but in use", async () => {
     const first = s.library.acquire(s.idOf("a.gguf"));
     (await s.slow.load(0)).finish();
