@@ -1,0 +1,233 @@
+/** Streaming: what moves, what must not move, and what a token costs. */
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+
+let browser: PageBrowser;
+let open: OpenPage;
+
+beforeAll(async () => {
+  browser = await startPageBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  expect(open.complaints).toEqual([]);
+  await open.page.context().close();
+});
+
+const scroller = () => open.page.getByRole("region", { name: "Conversation" });
+const top = () => scroller().evaluate((element) => element.scrollTop);
+const fromEnd = () => scroller().evaluate((element) => element.scrollHeight - element.clientHeight - element.scrollTop);
+const reply = () => open.page.locator('article[data-role="assistant"]').last();
+
+/** Writes numbered lines, a frame each, so that the page draws between them. */
+function lines(from: number, to: number): Promise<void> {
+  return open.script(
+    async ([first, last]) => {
+      for (let line = first; line <= last; line += 1) {
+        scripted.write(`Line ${line} of a reply.\n\n`);
+        await new Promise((resolve) => requestAnimationFrame(resolve));
+      }
+    },
+    [from, to] as const,
+  );
+}
+
+describe("the reader's place", () => {
+  test("is the end while they are there", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await lines(1, 60);
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await open.script(() => scripted.finish());
+    await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+  });
+
+  test("fault 5: is kept once they scrolled, through 200 more lines and the end of the reply", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await lines(1, 100);
+    await scroller().hover();
+    await open.page.mouse.wheel(0, -500);
+    await expect.poll(fromEnd).toBeGreaterThan(400);
+    const seen = await open.page.evaluate(() => document.elementFromPoint(700, 300)?.textContent);
+    const before = await top();
+    await lines(101, 300);
+    expect(await top()).toBe(before);
+    await open.script(() => scripted.finish());
+    await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+    // Two frames, in which a late jump would happen.
+    await open.page.evaluate(
+      () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+    );
+    expect(await top()).toBe(before);
+    expect(await open.page.evaluate(() => document.elementFromPoint(700, 300)?.textContent)).toBe(seen);
+  });
+
+  test("is the end again for who goes back there", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await lines(1, 60);
+    await scroller().hover();
+    await open.page.mouse.wheel(0, -900);
+    await open.page.getByRole("button", { name: "Go to the end" }).click();
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await lines(61, 90);
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+  });
+
+  test("fault 7: a new prompt is in view when it is sent, from wherever", async () => {
+    open = await browser.open("long");
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await scroller().hover();
+    await open.page.mouse.wheel(0, -4000);
+    await expect.poll(fromEnd).toBeGreaterThan(3000);
+    await say(open, "Am I in view?");
+    const prompt = open.page.locator('article[data-role="user"]', { hasText: "Am I in view?" });
+    await expect.poll(async () => (await prompt.boundingBox())?.y ?? -1).toBeGreaterThan(44);
+    await open.script(() => {
+      scripted.write("Yes.");
+      scripted.finish();
+    });
+    await expect.poll(() => reply().innerText()).toContain("Yes.");
+    const box = await prompt.boundingBox();
+    expect(box?.y).toBeGreaterThan(44);
+    expect(box?.y).toBeLessThan(800);
+  });
+
+  test("a long chat opens at its end and draws only what is near", async () => {
+    open = await browser.open("long");
+    await open.page.getByText("Question 150").waitFor();
+    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    expect(await open.page.locator("article").count()).toBeLessThan(40);
+  });
+});
+
+describe("a token", () => {
+  test("changes its own block only, however long the reply is", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    const changed = () =>
+      open.script(async () => {
+        const markdown = document.querySelector(".markdown");
+        if (!markdown) throw new Error("nothing streams");
+        const touched = new Set<Node>();
+        const observer = new MutationObserver((records) => {
+          for (const record of records) {
+            let node: Node | null = record.target;
+            while (node && node.parentNode !== markdown) node = node.parentNode;
+            touched.add(node ?? record.target);
+          }
+        });
+        observer.observe(markdown, { subtree: true, childList: true, characterData: true });
+        scripted.write("word ");
+        await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+        observer.disconnect();
+        return { touched: touched.size, isLast: [...touched].every((node) => node === markdown.lastElementChild) };
+      });
+    await open.script(() => scripted.write("First "));
+    await reply().getByText("First").waitFor();
+    expect(await changed()).toEqual({ touched: 1, isLast: true });
+    await open.script(() => {
+      for (let at = 0; at < 2000; at += 1) scripted.write(`\n\nParagraph ${at} with **some** words and \`code\`.`);
+      scripted.write("\n\nThe last ");
+    });
+    await reply().getByText("The last").waitFor();
+    expect(await changed()).toEqual({ touched: 1, isLast: true });
+  });
+
+  test("that was missed is found: the session is read again", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await open.script(() => {
+      scripted.write("One ");
+      scripted.write("two ", "text", true);
+      scripted.write("three");
+    });
+    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("One two three");
+    expect(await open.script(() => scripted.requests.filter((one) => one.name === "session.open").length)).toBe(1);
+  });
+
+  test("that streams while the page is reloaded, or in another chat, is there after", async () => {
+    open = await browser.open("chat");
+    await say(open, "Go on");
+    await open.script(() => scripted.write("Before "));
+    await open.page.getByRole("button", { name: "Boat electrics", exact: true }).click();
+    await open.script(() => scripted.write("and after"));
+    await open.page
+      .getByRole("button", { name: /^Parse ISO durations/ })
+      .first()
+      .click();
+    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("Before and after");
+    expect(await open.page.getByRole("button", { name: "Stop" }).count()).toBe(1);
+  });
+});
+
+describe("a reply's end", () => {
+  test("stop, by button and by Escape, and go on in the same message", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await open.script(() => scripted.write("Half a"));
+    await open.page.getByRole("button", { name: "Stop" }).click();
+    await expect.poll(() => reply().getAttribute("data-status")).toBe("stopped");
+    await reply().getByRole("button", { name: "Continue" }).click();
+    await expect.poll(() => reply().getAttribute("data-status")).toBe("streaming");
+    await open.script(() => scripted.write(" sentence."));
+    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("Half a sentence.");
+    await open.page.keyboard.press("Escape");
+    await expect.poll(() => reply().getAttribute("data-status")).toBe("stopped");
+    expect(await open.page.locator('article[data-role="assistant"]').count()).toBe(1);
+  });
+
+  test("is announced politely", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await open.script(() => {
+      scripted.write("Done.");
+      scripted.finish("complete", { generatedTokens: 1234 });
+    });
+    const region = open.page.locator('[aria-live="polite"].unseen');
+    await expect.poll(() => region.innerText()).toBe("Reply finished, 1,234 tokens.");
+  });
+
+  test("fault 75: numbers are those of the message, in each chat", async () => {
+    open = await browser.open("new");
+    for (const [chat, rate, tokens] of [
+      ["A", 11.5, 101],
+      ["B", 22.5, 202],
+    ] as const) {
+      await open.page.getByRole("button", { name: "New chat" }).click();
+      await say(open, `Chat ${chat}`);
+      await open.script(
+        ([tokensPerSecond, generatedTokens]) => {
+          scripted.write("Answer");
+          scripted.finish("complete", { tokensPerSecond, generatedTokens, reused: generatedTokens * 2, recomputed: 7 });
+        },
+        [rate, tokens] as const,
+      );
+      await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+    }
+    for (const [chat, words] of [
+      ["A", "11.5 tok/s first token 0.21 s reused 202 · new 7 101 tokens"],
+      ["B", "22.5 tok/s first token 0.21 s reused 404 · new 7 202 tokens"],
+    ] as const) {
+      await open.page.getByRole("button", { name: `Chat ${chat}`, exact: true }).click();
+      await expect.poll(async () => (await reply().getByRole("note").innerText()).replace(/\s+/g, " ")).toBe(words);
+    }
+  });
+
+  test("a crash leaves what was written, says why, and offers to go on", async () => {
+    open = await browser.open("new");
+    await say(open, "Go");
+    await open.script(() => {
+      scripted.write("As far as");
+      const crash = { code: "engine.crashed" as const, message: "It was killed (signal 9).", hint: "", detail: {} };
+      scripted.engine = { ...scripted.engine, state: "restarting", lastCrash: crash };
+      scripted.emit("engine.changed", scripted.engine);
+      scripted.finish("interrupted", {}, crash);
+    });
+    await open.page.getByText("The engine stopped and is being restarted.").waitFor();
+    expect(await reply().innerText()).toMatch(/As far as[\s\S]*Interrupted · It was killed \(signal 9\)\./);
+    expect(await reply().getByRole("button", { name: "Continue" }).count()).toBe(1);
+  });
+});
