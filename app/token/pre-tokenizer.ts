@@ -67,7 +67,7 @@ const families: Family[] = [
     expressions: [gpt2],
   },
   {
-    names: ["llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2"],
+    names: ["llama-bpe", "llama3", "llama-v3", "falcon3", "falcon-h1", "pixtral", "midm-2.0", "lfm2", "jina-v5-nano"],
     expressions: [llama3],
     ignoreMerges: true,
     addBos: true,
@@ -75,13 +75,16 @@ const families: Family[] = [
   { names: ["dbrx", "smaug-bpe", "chatglm-bpe"], expressions: [llama3] },
   { names: ["glm4", "glm5"], expressions: [llama3], ignoreMerges: true },
   {
-    names: ["qwen2", "deepseek-r1-qwen", "kormo", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"],
+    names: ["qwen2", "deepseek-r1-qwen", "kormo", "f2llmv2", "megrez", "stablelm2", "hunyuan", "solar-open", "grok-2"],
     expressions: [qwen2],
   },
   { names: ["qwen35"], expressions: [qwen35] },
-  { names: ["gpt-4o", "llama4", "kanana2", "minimax-m2"], expressions: [gpt4o] },
+  { names: ["gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"], expressions: [gpt4o] },
   { names: ["tekken"], expressions: [tekken], ignoreMerges: true, addBos: true },
-  { names: ["deepseek-v3", "hunyuan-dense", "joyai-llm"], expressions: [String.raw`\p{N}{1,3}`, hanKana, deepseek3] },
+  {
+    names: ["deepseek-v3", "hunyuan-dense", "hy_v4", "joyai-llm"],
+    expressions: [String.raw`\p{N}{1,3}`, hanKana, deepseek3],
+  },
   {
     names: ["deepseek-llm"],
     expressions: [
@@ -116,6 +119,11 @@ export function findPreTokenizer(name: string): PreTokenizer | undefined {
     ignoreMerges: family.ignoreMerges ?? false,
     addBos: family.addBos ?? false,
   };
+}
+
+/** Of gemma4: lines, and runs of line breaks. */
+export function linePreTokenizer(): PreTokenizer {
+  return { expressions: [compile(String.raw`[^\n]+|\n+`)], ignoreMerges: false, addBos: true };
 }
 
 function compile(expression: string): RegExp {

@@ -3,11 +3,8 @@ import type { Vocabulary } from "../engine.ts";
 import type { TextEncoding } from "./byte-pair.ts";
 import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
-import { malformed, type TokenBytes, tokenType } from "./token-bytes.ts";
+import { malformed, readByteTokens, spaceMark, type TokenBytes, tokenType } from "./token-bytes.ts";
 import { encodeUtf8, writeUtf8 } from "./utf8.ts";
-
-/** Stands for a space in the vocabulary (U+2581). */
-export const spaceMark = "▁";
 
 export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, spacePrefix: boolean): TextEncoding {
   const { count, store, offsets } = tokens;
@@ -76,15 +73,4 @@ export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, 
       }
     },
   };
-}
-
-/** Ids of `<0x00>` … `<0xFF>`, where the vocabulary has them. */
-export function readByteTokens(tokens: TokenBytes): (number | undefined)[] {
-  const ids: (number | undefined)[] = new Array(256).fill(undefined);
-  for (let id = 0; id < tokens.count; id++) {
-    if (tokens.types[id] !== tokenType.byte) continue;
-    const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(tokens.text(id));
-    if (match !== null) ids[Number.parseInt(match[1] as string, 16)] = id;
-  }
-  return ids;
 }

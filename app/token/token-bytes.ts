@@ -6,13 +6,16 @@ import { decodeUtf8 } from "./utf8.ts";
 
 export const tokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
 
+/** Stands for a space in vocabularies of characters (U+2581). */
+export const spaceMark = "▁";
+
 export interface TokenBytes {
   count: number;
   /** Token i is store[offsets[i] .. offsets[i + 1]]; there is spare room behind the last one. */
   store: Uint8Array;
   offsets: Uint32Array;
   types: Int32Array;
-  /** 1 where the token was stored in mapped characters, so that merges can make it; literal text is reached only as a special token. */
+  /** 1 where merges can make the token; others are reached only as special tokens. */
   mergeable: Uint8Array;
   /** Literal text of a token as the file has it. */
   text(id: number): string;
@@ -51,6 +54,7 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: n
       // Also for a normal token with characters that stand for no byte (command-r has some).
       store.set(source.subarray(start, end), to);
       to += end - start;
+      if (!mapped && (type === tokenType.normal || type === tokenType.unused)) mergeable[id] = 1;
     }
   }
   offsets[count] = to;
@@ -81,4 +85,15 @@ export function malformed(message: string, detail: Record<string, number | strin
     hint: "The model file may be damaged; download it again.",
     detail,
   });
+}
+
+/** Ids of `<0x00>` … `<0xFF>`, where the vocabulary has them. */
+export function readByteTokens(tokens: TokenBytes): (number | undefined)[] {
+  const ids: (number | undefined)[] = new Array(256).fill(undefined);
+  for (let id = 0; id < tokens.count; id++) {
+    if (tokens.types[id] !== tokenType.byte) continue;
+    const match = /^<0x([0-9A-Fa-f]{2})>$/.exec(tokens.text(id));
+    if (match !== null) ids[Number.parseInt(match[1] as string, 16)] = id;
+  }
+  return ids;
 }

@@ -4,10 +4,10 @@ import { HalogenError } from "../error.ts";
 import { createBytePair, spareBytes, type TextEncoding } from "./byte-pair.ts";
 import { createDetokenizer, type Detokenizer } from "./detokenizer.ts";
 import { findEndTokens } from "./end-of-generation.ts";
-import { findPreTokenizer, preTokenizerNames } from "./pre-tokenizer.ts";
-import { createSentencePiece, readByteTokens, spaceMark } from "./sentence-piece.ts";
+import { findPreTokenizer, linePreTokenizer, preTokenizerNames } from "./pre-tokenizer.ts";
+import { createSentencePiece } from "./sentence-piece.ts";
 import { createSpecialMatcher, type Span, type SpecialMatcher } from "./special.ts";
-import { readTokenBytes, type TokenBytes } from "./token-bytes.ts";
+import { readByteTokens, readTokenBytes, spaceMark, type TokenBytes } from "./token-bytes.ts";
 import { encodeUtf8, wellFormed } from "./utf8.ts";
 
 export interface Tokenizer {
@@ -125,9 +125,19 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
     const tokens = readTokenBytes(vocabulary, true, spareBytes(vocabulary));
     return {
       tokens,
-      encoding: createBytePair(vocabulary, tokens, pre),
+      encoding: createBytePair(vocabulary, tokens, pre, "bytes"),
       pieces: tokens.bytes,
       addBos: pre.addBos,
+      spacePrefix: false,
+    };
+  }
+  if (vocabulary.model === "gemma4") {
+    const tokens = readTokenBytes(vocabulary, false, spareBytes(vocabulary));
+    return {
+      tokens,
+      encoding: createBytePair(vocabulary, tokens, linePreTokenizer(), "characters"),
+      pieces: sentencePieceBytes(tokens),
+      addBos: true,
       spacePrefix: false,
     };
   }
@@ -146,7 +156,7 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
     "tokenizer.unsupported",
     `The file is fine, but this version of Halogen has no tokenizer "${vocabulary.model}"`,
     {
-      hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece).",
+      hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece), gemma4.",
       detail: { model: vocabulary.model },
     },
   );

@@ -134,6 +134,24 @@ describe("createTokenizer", () => {
   });
 });
 
+describe("a vocabulary whose merges are no tokens", () => {
+  it("is built, however many they are, and still encodes by bytes", () => {
+    const letters = Array.from(
+      { length: 200 },
+      (_, i) => String.fromCharCode(0x61 + (i % 26)) + String.fromCharCode(0x41 + (i % 23)),
+    );
+    const merges = letters.flatMap((left) => letters.slice(0, 50).map((right) => `${left} ${right}`));
+    const tokenizer = createTokenizer(byteVocabulary([], { merges: packedStrings(merges) }));
+    expect(tokenizer.encode(plain("aAbB"))).toEqual([0x61, 0x41, 0x62, 0x42]);
+    expect(tokenizer.decode(tokenizer.encode(plain("aA")))).toBe("aA");
+  });
+
+  it("loses no byte of a product that is no token", () => {
+    const tokenizer = createTokenizer(byteVocabulary([], { merges: packedStrings(["a b", "ab c"]) }));
+    expect(tokenizer.encode(plain("xabcx"))).toEqual([...Buffer.from("xabcx")]);
+  });
+});
+
 describe("end tokens", () => {
   it("are found by text and by key", () => {
     const tokenizer = createTokenizer(byteVocabulary([], { special: { eos: 258, eot: 97, eom: 99_999 } }));
