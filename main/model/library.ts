@@ -213,7 +213,12 @@ export function createLibrary(options: LibraryOptions): Library {
     return { model: toModel(entry), path: entry.file.path, inspection: entry.inspection, ...held };
   }
 
-  const watcher = options.watch === true ? watchFolders(folders, () => void scan().catch(reportScan)) : null;
+  const watcher =
+    options.watch === true ? watchFolders(folders, () => void scan().catch(reportScan), reportWatch) : null;
+  function reportWatch(error: unknown): void {
+    emit(warning(`A model folder cannot be watched: ${toWire(error).message}`, "New files are seen after a rescan."));
+  }
+
   function reportScan(error: unknown): void {
     const { message, hint } = toWire(error);
     emit(warning(`The model folders could not be read: ${message}`, hint));

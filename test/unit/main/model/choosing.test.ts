@@ -67,21 +67,44 @@ describe("choosing", () => {
 });
 
 describe("watch", () => {
-  it("sees a file that is s.put into the folder", async () => {
-    const seen = new Promise<AnyEvent>((resolve) => {
-      s.library = createLibrary({
-        folders: [s.root],
-        engine: s.slow.engine,
-        settings: () => s.settings,
-        cache: createInspectionCache({ version: "1", read: () => null, write: () => {} }),
-        emit: resolve,
-        watch: true,
-      });
+  const patience = { timeout: 10_000 };
+
+  function watching(folder: string, heard: (event: AnyEvent) => void): void {
+    s.library = createLibrary({
+      folders: [folder],
+      engine: s.slow.engine,
+      settings: () => s.settings,
+      cache: createInspectionCache({ version: "1", read: () => null, write: () => {} }),
+      emit: heard,
+      watch: true,
     });
-    s.put("new.gguf");
+  }
+
+  it("makes the folder, and sees a file that is put into it or below it, but no hidden one", patience, async () => {
+    const folder = join(s.root, "models");
+    const waiting: ((event: AnyEvent) => void)[] = [];
+    watching(folder, (event) => waiting.shift()?.(event));
+    const next = (): Promise<AnyEvent> => new Promise((resolve) => waiting.push(resolve));
     // The watch keeps no process alive, so the test does.
     const alive = setInterval(() => {}, 1000);
-    expect(await seen).toMatchObject({ name: "model.changed", payload: { fileName: "new.gguf" } });
+    const first = next();
+    s.put("models/.partial/hidden.gguf");
+    s.put("models/new.gguf");
+    expect(await first).toMatchObject({ name: "model.changed", payload: { fileName: "new.gguf" } });
+    const second = next();
+    s.put("models/publisher/deep.gguf");
+    expect(await second).toMatchObject({ name: "model.changed", payload: { fileName: "deep.gguf" } });
+    const third = next();
+    rmSync(join(folder, "new.gguf"));
+    expect(await third).toMatchObject({ name: "model.removed" });
     clearInterval(alive);
+  });
+
+  it("says so when a folder cannot be watched, and the list still works", async () => {
+    const events: AnyEvent[] = [];
+    writeFileSync(join(s.root, "file"), "");
+    watching(join(s.root, "file", "models"), (event) => events.push(event));
+    expect(events).toMatchObject([{ name: "notice", payload: { level: "warning" } }]);
+    expect(await s.library.scan()).toEqual([]);
   });
 });
