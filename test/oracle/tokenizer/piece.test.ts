@@ -1,4 +1,4 @@
-/** Pre-tokenizers against the same expressions run by another engine (see make-golden.py). */
+/** Pre-tokenizers against the same expressions run by another engine (see make_golden.py). */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,4 @@
-/** The starter model's tokenizer against the `tokenizers` package (see make-golden.py). */
+/** The starter model's tokenizer against the `tokenizers` package (see make_golden.py). */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";

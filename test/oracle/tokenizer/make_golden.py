@@ -1,7 +1,7 @@
 """Golden ids and pieces from an independent tokenizer (the `tokenizers` package), for test/oracle/tokenizer/*.test.ts.
 
     pip install tokenizers gguf
-    python test/oracle/tokenizer/make-golden.py SmolLM2-135M-Instruct.Q4_1.gguf
+    python test/oracle/tokenizer/make_golden.py SmolLM2-135M-Instruct.Q4_1.gguf
 
 writes next to itself:
   smollm2.json  texts and their ids in the starter model's vocabulary, with and without special tokens

@@ -1,7 +1,7 @@
 """What Jinja itself makes of the chat templates that llama.cpp ships, for test/oracle/template/template.test.ts.
 
     pip install jinja2
-    python test/oracle/template/make-golden.py <unpacked llama-cpp-python>/vendor/llama.cpp/models/templates
+    python test/oracle/template/make_golden.py <unpacked llama-cpp-python>/vendor/llama.cpp/models/templates
 
 writes golden.json: for each template and conversation the SHA-256 of the prompt, its length and its last 120 characters, or the error.
 The templates belong to their models and are not copied.
