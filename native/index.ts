@@ -44,7 +44,7 @@ function checkOptions(options: NativeEngineOptions): void {
 /** An error of the addon's carries code, hint and detail; any other is a bug here and becomes `internal`. */
 function translate(error: unknown): HalogenError {
   if (error instanceof HalogenError) return error;
-  const { code, hint, detail } = error as Partial<WireError>;
+  const { code, hint, detail } = Object(error) as Partial<WireError>;
   const message = error instanceof Error ? error.message : String(error);
   if (code === undefined || hint === undefined || detail === undefined) {
     return new HalogenError("internal", message, { cause: error });

@@ -9,6 +9,8 @@ export interface NodeSpawnOptions extends Partial<ChildArgument> {
   execPath?: string;
   /** Default: none, so that a debugger or loader of main's is not inherited. */
   execArgv?: string[];
+  /** Told what the process writes to standard error. Default: our own standard error. */
+  onStderr?: (text: string) => void;
 }
 
 const stderrKept = 4096;
@@ -23,11 +25,11 @@ export function createNodeSpawn(options: NodeSpawnOptions): SpawnEngine {
       execArgv: options.execArgv ?? [],
       ...(options.execPath === undefined ? {} : { execPath: options.execPath }),
     });
-    return wrapChild(child);
+    return wrapChild(child, options.onStderr ?? ((text) => process.stderr.write(text)));
   };
 }
 
-function wrapChild(child: ChildProcess): EngineProcess {
+function wrapChild(child: ChildProcess, onStderr: (text: string) => void): EngineProcess {
   let stderr = "";
   let exit: ProcessExit | null = null;
   const listeners: ((exit: ProcessExit) => void)[] = [];
@@ -40,7 +42,7 @@ function wrapChild(child: ChildProcess): EngineProcess {
   child.stderr?.setEncoding("utf8");
   child.stderr?.on("data", (text: string) => {
     stderr = (stderr + text).slice(-stderrKept);
-    process.stderr.write(text);
+    onStderr(text);
   });
   child.on("error", (error) => {
     stderr += error.message;

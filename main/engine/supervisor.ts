@@ -46,6 +46,13 @@ export interface Supervisor {
   close(): Promise<void>;
 }
 
+/** What starts a process or loads the addon may throw anything; who waits for the engine gets one kind. */
+function startFault(error: unknown): HalogenError {
+  if (error instanceof HalogenError) return error;
+  const words = error instanceof Error ? error.message : String(error);
+  return new HalogenError("engine.unavailable", `The engine could not be started: ${words}`, { cause: error });
+}
+
 export function createSupervisor(options: SupervisorOptions): Supervisor {
   const limits = { ...connectionLimits, ...restartLimits, ...options.limits };
   const { clock } = options;
@@ -118,8 +125,9 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     try {
       opened = await (inProcess ? startInside() : startProcess());
     } catch (error) {
-      if (closing === null) failedToStart(error);
-      throw error;
+      const fault = startFault(error);
+      if (closing === null) failedToStart(fault);
+      throw fault;
     }
     if (closing !== null) {
       await opened.close();
@@ -153,7 +161,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   };
 
   /** It never ran: trying again by itself would give the same, so the next use tries. */
-  const failedToStart = (error: unknown): void => {
+  const failedToStart = (error: HalogenError): void => {
     crashed = true;
     change({ state: "failed", lastCrash: toWire(error), backend: null });
   };

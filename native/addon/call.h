@@ -41,8 +41,12 @@ Napi::Promise call(Napi::Env env, const Napi::Object& keep, Work work, Finish fi
       settled(owner);
       if (error != nullptr) {
         done->deferred.Reject(to_js_error(js, *error).Value());
-      } else {
-        done->deferred.Resolve(finish(js, **value));
+        return;
+      }
+      try {
+        done->deferred.Resolve(guarded(js, [&] { return finish(js, **value); }));
+      } catch (const Napi::Error& failed) {
+        done->deferred.Reject(failed.Value());  // a value too large for JavaScript
       }
     });
   };

@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "native/addon/error.h"
+
 namespace halogen::addon {
 
 std::shared_ptr<Mailbox> Mailbox::create(Napi::Env env, Environment& environment) {
@@ -63,7 +65,7 @@ void Mailbox::deliver(Napi::Env env) {
   for (Letter& letter : letters) {
     Napi::HandleScope scope(env);
     try {
-      letter(environment_, env);
+      guarded(env, [&] { letter(environment_, env); });
     } catch (const Napi::Error& error) {
       // A callback of the user's threw: that is an uncaught exception of theirs, and the other letters still count.
       napi_fatal_exception(env, error.Value());

@@ -184,12 +184,21 @@ describe("a start", () => {
   });
 
   test("of something that is no engine process is engine.crashed with what it said", async () => {
-    const host = createHost({ spawn: createNodeSpawn({ entry: resolve(import.meta.dirname, "not-there.ts") }) });
+    const entry = resolve(import.meta.dirname, "not-there.ts");
+    let said = "";
+    const spawn = createNodeSpawn({
+      entry,
+      onStderr: (text) => {
+        said += text;
+      },
+    });
+    const host = createHost({ spawn });
     hosts.push(host);
     const error = await failure(host.info());
     expect(error.code).toBe("engine.crashed");
     expect(error.message).toContain("exit code");
     expect(error.detail.stderr).toContain("not-there.ts");
+    expect(said).toContain("not-there.ts");
   });
 
   test("of a program that does not exist is an error, not a hang", async () => {
@@ -199,6 +208,20 @@ describe("a start", () => {
     const error = await failure(host.info());
     expect(error.code).toBe("engine.crashed");
     expect(error.message).toContain("could not be started");
+  });
+
+  test("that throws is engine.unavailable with its words, in a process and without one", async () => {
+    const spawn = () => {
+      throw new Error("no such folder");
+    };
+    for (const inProcess of [false, true]) {
+      const host = createHost({ spawn, inProcess, loadInProcess: spawn });
+      hosts.push(host);
+      const error = await failure(host.info());
+      expect(error.code).toBe("engine.unavailable");
+      expect(error.message).toContain("no such folder");
+      expect(host.status()).toMatchObject({ state: "failed", inProcess });
+    }
   });
 
   test("can be waited for by many at once and is made once", async () => {
