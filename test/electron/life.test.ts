@@ -22,7 +22,8 @@ function composer(shell: Shell) {
 
 async function send(shell: Shell, text: string): Promise<void> {
   await composer(shell).fill(text);
-  await composer(shell).press("Enter");
+  // Enabled once the page knows of a model.
+  await shell.page.getByRole("button", { name: "Send" }).click();
 }
 
 function childrenOf(pid: number): number[] {

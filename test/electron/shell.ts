@@ -4,7 +4,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeF
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
 import { build } from "esbuild";
-import { _electron, type ElectronApplication, type Page } from "playwright-core";
+import { _electron, type ElectronApplication, errors, type Page } from "playwright-core";
 
 export const root = resolve(import.meta.dirname, "../..");
 const cache = join(root, ".cache");
@@ -139,10 +139,25 @@ export interface Shell {
   faults: string[];
 }
 
+/**
+ * Playwright's first word to the old Node's debugger is now and then never answered on a busy machine, while the app runs on (seen in 3 of 40
+ * starts; the main thread idles in its event loop). So it gets more tries; a start that fails by itself fails each time.
+ */
+async function launch(options: StartOptions): Promise<ElectronApplication> {
+  const { program, args, env } = await commandLine(options);
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await _electron.launch({ executablePath: program, args, env, timeout: 25_000 });
+    } catch (error) {
+      if (!(error instanceof errors.TimeoutError) || attempt === 3) throw error;
+      process.stderr.write("Electron's debugger did not answer Playwright; once more\n");
+    }
+  }
+}
+
 /** Started and its window open. */
 export async function startShell(options: StartOptions): Promise<Shell> {
-  const { program, args, env } = await commandLine(options);
-  const app = await _electron.launch({ executablePath: program, args, env, timeout: 60_000 });
+  const app = await launch(options);
   const page = await app.firstWindow();
   const faults: string[] = [];
   page.on("pageerror", (error) => faults.push(error.message));
