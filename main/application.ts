@@ -78,6 +78,7 @@ export function createApplication(options: ApplicationOptions): Application {
     path: mode === "command" ? ":memory:" : place.database,
     clock,
     nativeBinding: environment.sqliteBinding,
+    report,
   });
   // Before anything reads it: no process but this one has the file.
   store.markInterrupted();

@@ -1,9 +1,10 @@
 import { openDatabase } from "./database.ts";
 import { createDiskSync } from "./disk-sync.ts";
-import { attempt, guard } from "./fault.ts";
+import { attempt, guard, translate } from "./fault.ts";
 import { migrations } from "./migration/list.ts";
 import { createReads } from "./reads.ts";
 import type { Store, StoreOptions } from "./store.ts";
+import { createTidy } from "./tidy.ts";
 import { createWrites } from "./writes.ts";
 
 /**
@@ -11,19 +12,21 @@ import { createWrites } from "./writes.ts";
  * store.locked, store.corrupt, store.disk_full or store.unavailable.
  */
 export function openStore(options: StoreOptions): Store {
-  const { path, clock } = options;
+  const { path, clock, report = () => {} } = options;
   const database = openDatabase({ ...options, migrations });
   try {
     const reads = attempt(path, () => createReads(database));
-    const writes = attempt(path, () => createWrites(database, reads, clock));
+    const tidy = attempt(path, () => createTidy(database, (error) => report(translate(error, path))));
+    const writes = attempt(path, () => createWrites(database, reads, clock, tidy));
     attempt(path, () => writes.prune(Number.MAX_SAFE_INTEGER));
-    const sync = createDiskSync(`${path}-wal`, options.report ?? (() => {}));
+    const sync = createDiskSync(`${path}-wal`, report);
     return {
       path,
       ...guard(path, reads),
       ...guard(path, writes, () => sync.request()),
       close() {
         sync.close();
+        tidy.close();
         attempt(path, () => void database.close());
       },
     };

@@ -9,13 +9,14 @@ import { messageNotFound, sessionNotFound } from "./reads.ts";
 import { noSampling } from "./row.ts";
 import { createTextOf } from "./search.ts";
 import type { Clock, Reads, SessionPatch, Writes } from "./store.ts";
+import type { Tidy } from "./tidy.ts";
 
 interface MessageKey {
   number: number;
   session: string;
 }
 
-export function createWrites(database: Database, reads: Reads, clock: Clock): Writes {
+export function createWrites(database: Database, reads: Reads, clock: Clock, tidy: Pick<Tidy, "request">): Writes {
   const blocks = createBlockWriter(database);
   const textOf = createTextOf(database);
   const addSession = database.prepare(
@@ -40,7 +41,6 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
   const removeDeleted = database.prepare<[number]>(
     "DELETE FROM session WHERE deleted_at IS NOT NULL AND deleted_at < ?",
   );
-  const rebuildIndex = database.prepare("INSERT INTO message_text (message_text) VALUES ('optimize')");
   const key = database.prepare<[string], MessageKey>("SELECT number, session FROM message WHERE id = ?");
   const addRow = database.prepare(
     `INSERT INTO message (id, session, parent, role, status, error, created_at, model_id, model_name, stats)
@@ -133,10 +133,8 @@ export function createWrites(database: Database, reads: Reads, clock: Clock): Wr
       transact(() => {
         unindexDeleted.run(deletedBefore);
         count = removeDeleted.run(deletedBefore).changes;
-        if (count > 0) rebuildIndex.run();
       });
-      // What was deleted must also leave the write-ahead log.
-      if (count > 0) database.pragma("wal_checkpoint(TRUNCATE)");
+      if (count > 0) tidy.request();
       return count;
     },
     addMessage(message, options = {}) {

@@ -62,7 +62,7 @@ describe("a full disk", () => {
     const reads = createReads(database);
     const writes = guard(
       path,
-      createWrites(database, reads, () => 1),
+      createWrites(database, reads, () => 1, { request: () => {} }),
     );
     writes.createSession({ id: "s1", title: "t", system: "", modelId: null });
     writes.addMessage(message("m1", "kept", { role: "assistant", status: "streaming" }));
