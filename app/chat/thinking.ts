@@ -7,13 +7,23 @@ import { longestPending } from "./stop.ts";
 export interface ThinkingTags {
   open: string;
   close: string;
+  /** What an answer without thoughts begins with, where that is markup too. */
+  answer?: string;
+  /** A special token that only models with these tags have. */
+  sign?: string;
 }
 
 /** By family; the first that a template or vocabulary knows is the model's. */
 export const knownTags: readonly ThinkingTags[] = [
   { open: "<think>", close: "</think>" },
   { open: "[THINK]", close: "[/THINK]" },
-  { open: "<|channel>thought", close: "<channel|>" },
+  { open: "<|channel>thought", close: "<channel|>", sign: "<channel|>" },
+  {
+    open: "<|channel|>analysis<|message|>",
+    close: "<|end|><|start|>assistant<|channel|>final<|message|>",
+    answer: "<|channel|>final<|message|>",
+    sign: "<|channel|>",
+  },
   { open: "<seed:think>", close: "</seed:think>" },
   { open: "<thought>", close: "</thought>" },
 ];
@@ -23,7 +33,9 @@ export function findThinkingTags(template: string | null, isToken: (text: string
   const common = knownTags[0] as ThinkingTags;
   return (
     knownTags.find((tags) => template?.includes(tags.close) ?? false) ??
-    knownTags.find((tags) => isToken(tags.open) && isToken(tags.close)) ??
+    knownTags.find((tags) =>
+      tags.sign === undefined ? isToken(tags.open) && isToken(tags.close) : isToken(tags.sign),
+    ) ??
     common
   );
 }
@@ -76,7 +88,10 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
       if (rest.startsWith(tags.open)) {
         take(pieces, "markup", lead + tags.open.length);
         state = "opened";
-      } else if (tags.open.startsWith(rest)) return false;
+      } else if (tags.answer !== undefined && rest.startsWith(tags.answer)) {
+        take(pieces, "markup", lead + tags.answer.length);
+        state = "closed";
+      } else if (tags.open.startsWith(rest) || tags.answer?.startsWith(rest)) return false;
       else state = "text";
       return true;
     }

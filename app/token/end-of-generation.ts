@@ -33,6 +33,11 @@ export function findEndTokens(
     const id = special[key];
     if (id !== undefined && id >= 0 && id < count) ids.add(id);
   }
-  for (const token of tokens) if (endTexts.has(token.text)) ids.add(token.id);
+  const texts = new Set(tokens.map((token) => token.text));
+  // In the harmony format <|end|> only ends a channel; the reply goes on in the next one.
+  const harmony = texts.has("<|return|>") && texts.has("<|call|>");
+  for (const token of tokens) {
+    if (endTexts.has(token.text) && !(harmony && token.text === "<|end|>")) ids.add(token.id);
+  }
   return ids;
 }

@@ -22,7 +22,7 @@ export interface Dialect {
   tokenizer: Tokenizer;
   template: ChatTemplate;
   tags: ThinkingTags;
-  /** Control tokens whose text is part of the reply all the same: the thinking tags. */
+  /** Control tokens that are part of the reply's text all the same: those in thinking tags. */
   shown: ReadonlySet<number>;
   /** Texts that end a reply. */
   stops: readonly string[];
@@ -35,16 +35,13 @@ export function createDialect(tokenizer: Tokenizer, template: string | null): Di
   const fallback = template === null || template.trim() === "" ? fallbackTemplate(isToken) : null;
   const source = fallback?.source ?? template ?? "";
   const tags = findThinkingTags(source, isToken);
-  const shown = new Set<number>();
-  for (const tag of [tags.open, tags.close]) {
-    const id = tokenizer.specialId(tag);
-    if (id !== undefined) shown.add(id);
-  }
+  const markup = [tags.open, tags.close, tags.answer ?? ""];
+  const shown = tokenizer.special.tokens.filter(({ text }) => markup.some((each) => each.includes(text)));
   return {
     tokenizer,
     template: compileTemplate(source),
     tags,
-    shown,
+    shown: new Set(shown.map(({ id }) => id)),
     stops: fallback?.stops ?? [],
     notices: [...tokenizer.notices, ...(fallback === null ? [] : [fallback.notice])],
   };

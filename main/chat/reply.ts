@@ -20,6 +20,7 @@ export interface Reply {
 
 /** Over how long the live rate is taken. */
 const rateWindow = 1000;
+const fewestSamples = 4;
 /** Below this a rate says nothing. */
 const shortestWindow = 50;
 
@@ -81,13 +82,19 @@ export function createReply(begun: Message, clock: () => number): Reply {
       if (count > 0) {
         first ??= now - started;
         samples.push({ time: now, tokens });
-        if ((samples[0]?.time ?? now) < now - rateWindow)
-          samples = samples.filter((each) => each.time >= now - rateWindow);
+        // A slow model makes less than a token in that time; then the last few count.
+        const recent = samples.filter((each) => each.time >= now - rateWindow);
+        samples = recent.length >= fewestSamples ? recent : samples.slice(-fewestSamples);
       }
-      const block = last();
-      if (count > 0 && block?.type === "reasoning" && !block.finished) block.tokens = (block.tokens ?? 0) + count;
-      for (const piece of pieces) {
-        if (piece.kind !== "markup") append(piece.kind, piece.text);
+      let uncounted = count;
+      for (const { kind, text } of pieces) {
+        if (kind === "markup") continue;
+        append(kind, text);
+        const block = last();
+        if (block?.type === "reasoning") {
+          block.tokens = (block.tokens ?? 0) + uncounted;
+          uncounted = 0;
+        }
       }
       if (!inside) endThinking(now, true);
     },

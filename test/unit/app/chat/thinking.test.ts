@@ -95,6 +95,30 @@ describe("the splitter", () => {
   });
 });
 
+describe("channels", () => {
+  const harmony = findThinkingTags(null, (text) => text === "<|channel|>");
+  const read = (whole: string): string[][] => {
+    const splitter = createThinkingSplitter(harmony, "open");
+    const pieces = [...whole].flatMap((part) => splitter.push(part)).concat(splitter.flush());
+    const of = (kind: Piece["kind"]): string =>
+      pieces
+        .filter((piece) => piece.kind === kind)
+        .map((piece) => piece.text)
+        .join("");
+    return [[of("reasoning"), of("text")]];
+  };
+
+  it("are thoughts and answer", () => {
+    const thought = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>yes";
+    expect(read(thought)).toEqual([["hm", "yes"]]);
+  });
+
+  it("may hold an answer alone", () => {
+    expect(read("<|channel|>final<|message|>yes")).toEqual([["", "yes"]]);
+    expect(read("<|chan")).toEqual([["", "<|chan"]]);
+  });
+});
+
 describe("the start", () => {
   it("is read off the end of the prompt", () => {
     expect(thinkingStart("<|im_start|>assistant\n<think>\n", tags)).toBe("reasoning");
@@ -108,5 +132,6 @@ describe("the tags", () => {
     expect(findThinkingTags("{{ '[THINK]' }}{{ '[/THINK]' }}", () => false).open).toBe("[THINK]");
     expect(findThinkingTags("no tags", (text) => text.includes("seed:think")).open).toBe("<seed:think>");
     expect(findThinkingTags(null, () => false).open).toBe("<think>");
+    expect(findThinkingTags(null, (text) => text === "<channel|>").open).toBe("<|channel>thought");
   });
 });

@@ -157,4 +157,20 @@ describe("end tokens", () => {
     const tokenizer = createTokenizer(byteVocabulary([], { special: { eos: 258, eot: 97, eom: 99_999 } }));
     expect(tokenizer.endTokens).toEqual(new Set([256, 258, 97]));
   });
+
+  it("leave out <|end|> where it only ends a channel", () => {
+    const base = byteVocabulary();
+    const made = createTokenizer(base);
+    const texts = Array.from({ length: base.types.length }, (_, id) => made.tokenText(id));
+    const ends = (...more: string[]): string[] => {
+      const tokenizer = createTokenizer({
+        ...base,
+        tokens: packedStrings([...texts, ...more]),
+        types: Int32Array.from([...base.types, ...more.map(() => 3)]),
+      });
+      return [...tokenizer.endTokens].map((id) => tokenizer.tokenText(id));
+    };
+    expect(ends("<|end|>")).toContain("<|end|>");
+    expect(ends("<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
+  });
 });
