@@ -21,13 +21,16 @@ export function distanceToEnd(position: ScrollPosition): number {
   return Math.max(0, position.height - position.viewport - position.top);
 }
 
-/** After a scroll event: only a move upwards that content did not cause lets go; only arriving at the end takes hold again. */
-export function afterScroll(state: AnchorState, position: ScrollPosition): AnchorState {
+/**
+ * After a scroll event: a move upwards lets go, but not one that came with a change of the content's height, for that is how a list puts
+ * its rows right, unless the reader's hand was seen (`intent`). Arriving at the end takes hold again.
+ */
+export function afterScroll(state: AnchorState, position: ScrollPosition, intent = false): AnchorState {
   const movedUp = position.top < state.lastTop - 1;
-  const shrunk = position.height < state.lastHeight;
+  const sameContent = position.height === state.lastHeight;
   const atEnd = distanceToEnd(position) <= endSlack;
   let follows = state.follows;
-  if (movedUp && !shrunk && !atEnd) follows = false;
+  if (movedUp && !atEnd && (intent || sameContent)) follows = false;
   else if (atEnd && !movedUp) follows = true;
   return { follows, lastTop: position.top, lastHeight: position.height };
 }

@@ -34,14 +34,7 @@ function Rows({ rows, onJump }: { rows: readonly ConversationRow[]; onJump: () =
     <div className="scroll-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the conversation scrolls by keyboard too */}
       <section ref={scroller} className="scroll" aria-label="Conversation" tabIndex={0} {...handlers}>
-        <Virtualizer
-          ref={list}
-          scrollRef={scroller}
-          data={rows}
-          startMargin={24}
-          bufferSize={600}
-          onResize={handlers.onResize}
-        >
+        <Virtualizer ref={list} scrollRef={scroller} data={rows} startMargin={24} bufferSize={600}>
           {(row, index) => <MessageRow key={row.message.id} row={row} last={index === rows.length - 1} />}
         </Virtualizer>
       </section>

@@ -24,8 +24,16 @@ interface Anchor {
     onScroll(): void;
     onWheel(event: { deltaY: number }): void;
     onKeyDown(event: { key: string; target: EventTarget }): void;
-    onResize(): void;
+    onTouchMove(): void;
+    onPointerDown(): void;
   };
+}
+
+/** How long after the wheel or a key the view may still be moving by it, in milliseconds. */
+const handLasts = 400;
+
+function canScroll(element: HTMLElement | null): boolean {
+  return element !== null && element.scrollTop > 0;
 }
 
 const keysUp = new Set(["ArrowUp", "PageUp", "Home"]);
@@ -36,6 +44,8 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
   const scroller = useRef<HTMLElement | null>(null);
   const list = useRef<VirtualizerHandle | null>(null);
   const anchor = useRef<AnchorState>(initialAnchor);
+  /** Until when a scroll event is taken for the reader's own, in the clock of performance.now. */
+  const handUntil = useRef(0);
   const [away, setAway] = useState(false);
   const followSerial = useUi((state) => state.followSerial);
   const target = useUi((state) => state.target);
@@ -56,9 +66,19 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
     stick();
   }, [stick]);
 
-  // Opened: at the end. The list measures its rows over some frames; each of them ends in onResize.
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of what is shown is a reason to look again
   useLayoutEffect(() => stick(), [stick, rows, live]);
+
+  // The list measures its rows after they are laid out; only then its height is true.
+  useLayoutEffect(() => {
+    const element = scroller.current;
+    const content = element?.firstElementChild;
+    if (!element || !content) return;
+    const observer = new ResizeObserver(stick);
+    observer.observe(content);
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [stick]);
 
   const firstSerial = useRef(followSerial);
   useLayoutEffect(() => {
@@ -85,18 +105,31 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
         const element = scroller.current;
         if (!element) return;
         const position = positionOf(element);
-        anchor.current = afterScroll(anchor.current, position);
+        anchor.current = afterScroll(anchor.current, position, performance.now() < handUntil.current);
         setAway(!anchor.current.follows && distanceToEnd(position) > position.viewport / 2);
       },
       onWheel(event: { deltaY: number }) {
-        if (event.deltaY < 0) anchor.current = afterIntentUp(anchor.current);
+        handUntil.current = performance.now() + handLasts;
+        if (event.deltaY < 0 && canScroll(scroller.current)) anchor.current = afterIntentUp(anchor.current);
       },
       onKeyDown(event: { key: string; target: EventTarget }) {
-        if (event.target === scroller.current && keysUp.has(event.key)) anchor.current = afterIntentUp(anchor.current);
+        if (event.target !== scroller.current) return;
+        handUntil.current = performance.now() + handLasts;
+        if (keysUp.has(event.key) && canScroll(scroller.current)) anchor.current = afterIntentUp(anchor.current);
       },
-      onResize: stick,
+      onTouchMove() {
+        handUntil.current = performance.now() + handLasts;
+      },
+      onPointerDown() {
+        // The scroll bar, or a selection that is drawn upwards.
+        handUntil.current = Number.POSITIVE_INFINITY;
+        const release = () => {
+          handUntil.current = performance.now() + handLasts;
+        };
+        window.addEventListener("pointerup", release, { once: true });
+      },
     }),
-    [stick],
+    [],
   );
   return { scroller, list, away, handlers };
 }

@@ -82,7 +82,7 @@ export const SessionItem = memo(function SessionItem({
         {streaming ? (
           <span className="dot live-dot" role="img" aria-label="A reply streams" />
         ) : (
-          <small>{shortTime(session.updatedAt, now)}</small>
+          <small aria-hidden="true">{shortTime(session.updatedAt, now)}</small>
         )}
       </button>
       <ItemMenu session={session} />

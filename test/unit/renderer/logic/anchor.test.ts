@@ -26,8 +26,13 @@ describe("following the end", () => {
     expect(afterScroll(up, { top: 395, height: 1000, viewport }).follows).toBe(true);
   });
 
-  test("content that shrinks moves the view up without the reader's wish", () => {
-    expect(afterScroll(atEnd, { top: 100, height: 700, viewport }).follows).toBe(true);
+  test("content that changes its height moves the view without the reader's wish", () => {
+    expect(afterScroll(atEnd, { top: 50, height: 700, viewport }).follows).toBe(true);
+    expect(afterScroll(atEnd, { top: 300, height: 1200, viewport }).follows).toBe(true);
+  });
+
+  test("unless the reader's hand was seen at the same time", () => {
+    expect(afterScroll(atEnd, { top: 300, height: 1200, viewport }, true).follows).toBe(false);
   });
 
   test("distance is never negative", () => {
