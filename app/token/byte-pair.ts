@@ -8,7 +8,7 @@ import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
 import { createPairTable } from "./pair-table.ts";
 import { type PreTokenizer, splitPieces } from "./pre-tokenizer.ts";
-import { checkOffsets, malformed, readByteTokens, spaceMark, type TokenBytes } from "./token-bytes.ts";
+import { checkOffsets, malformed, readByteTokens, spaceMark, specialIdOf, type TokenBytes } from "./token-bytes.ts";
 import { writeUtf8 } from "./utf8.ts";
 
 export interface TextEncoding {
@@ -122,7 +122,7 @@ export function createBytePair(
     },
     join: (left, right) => pairs.result(pairs.rank(left, right)),
   };
-  const unknown = vocabulary.special.unknown;
+  const unknown = specialIdOf(vocabulary, "unknown");
   let scratch = new Uint8Array(256);
   let symbols = new Int32Array(256);
   const cache = new Map<string, number[]>();
@@ -130,7 +130,7 @@ export function createBytePair(
   const emitByte = (byte: number, ids: number[]): void => {
     const symbol = byteTokens === null ? (byteSymbols[byte] as number) : (byteTokens[byte] ?? count);
     if (symbol < count) ids.push(symbol);
-    else if (unknown !== undefined) ids.push(unknown);
+    else if (unknown !== null) ids.push(unknown);
   };
 
   const emit = (symbol: number, ids: number[]): void => {

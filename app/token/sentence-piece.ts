@@ -3,7 +3,7 @@ import type { Vocabulary } from "../engine.ts";
 import type { TextEncoding } from "./byte-pair.ts";
 import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
-import { malformed, readByteTokens, spaceMark, type TokenBytes, tokenType } from "./token-bytes.ts";
+import { malformed, readByteTokens, spaceMark, specialIdOf, type TokenBytes, tokenType } from "./token-bytes.ts";
 import { encodeUtf8, writeUtf8 } from "./utf8.ts";
 
 export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, spacePrefix: boolean): TextEncoding {
@@ -23,7 +23,7 @@ export function createSentencePiece(vocabulary: Vocabulary, tokens: TokenBytes, 
       table.add(offsets[id] as number, offsets[id + 1] as number, id);
   }
   const byteTokens = readByteTokens(tokens);
-  const unknown = vocabulary.special.unknown ?? 0;
+  const unknown = specialIdOf(vocabulary, "unknown") ?? 0;
 
   return {
     encode: (text, ids) => {

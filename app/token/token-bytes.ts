@@ -97,3 +97,9 @@ export function readByteTokens(tokens: TokenBytes): (number | undefined)[] {
   }
   return ids;
 }
+
+/** The id that the file names for this role; null when it names none, or one outside the vocabulary (some files have 2^32 - 1). */
+export function specialIdOf(vocabulary: Vocabulary, key: string): number | null {
+  const id = vocabulary.special[key];
+  return id !== undefined && id >= 0 && id < vocabulary.tokens.offsets.length - 1 ? id : null;
+}

@@ -7,7 +7,7 @@ import { findEndTokens } from "./end-of-generation.ts";
 import { findPreTokenizer, linePreTokenizer, preTokenizerNames } from "./pre-tokenizer.ts";
 import { createSentencePiece } from "./sentence-piece.ts";
 import { createSpecialMatcher, type Span, type SpecialMatcher } from "./special.ts";
-import { readByteTokens, readTokenBytes, spaceMark, type TokenBytes } from "./token-bytes.ts";
+import { readByteTokens, readTokenBytes, spaceMark, specialIdOf, type TokenBytes } from "./token-bytes.ts";
 import { encodeUtf8, wellFormed } from "./utf8.ts";
 
 export interface Tokenizer {
@@ -45,11 +45,7 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
   const built = build(vocabulary, notices);
   const { tokens, encoding } = built;
   const special = createSpecialMatcher(tokens);
-  const idOf = (key: string): number | null => {
-    const id = vocabulary.special[key];
-    return id !== undefined && id >= 0 && id < tokens.count ? id : null;
-  };
-  const bos = idOf("bos");
+  const bos = specialIdOf(vocabulary, "bos");
   const addBos = (vocabulary.flags.add_bos_token ?? built.addBos) && bos !== null;
   const byText = new Map(special.tokens.map((token) => [token.text, token.id] as const));
 
@@ -68,7 +64,7 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
   return {
     count: tokens.count,
     bos,
-    eos: idOf("eos"),
+    eos: specialIdOf(vocabulary, "eos"),
     addBos,
     longest: longestToken(tokens),
     endTokens: findEndTokens(vocabulary.special, special.tokens, tokens.count),

@@ -2,7 +2,7 @@
  * Jinja as the models' templates use it, over `@huggingface/jinja`. Where that package is stricter than Jinja itself, the parsed template is
  * changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and strings have `format`.
  */
-import { parse, tokenize } from "@huggingface/jinja";
+import { type Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
 
 export type Program = ReturnType<typeof parse>;
 
@@ -31,6 +31,31 @@ export function parseTemplate(source: string): Program {
   const program = parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
   visit(program as unknown as Node);
   return program;
+}
+
+/** A template that takes longer than this, in milliseconds, is taken for one that never ends. */
+const patience = 3000;
+
+/** Templates come with files from anywhere: one that loops for ever must not take the app with it. */
+class WatchedInterpreter extends Interpreter {
+  private readonly start = performance.now();
+  private steps = 0;
+
+  override evaluate(
+    ...[statement, environment]: Parameters<Interpreter["evaluate"]>
+  ): ReturnType<Interpreter["evaluate"]> {
+    // A loop may take long within one step, so there the clock is always looked at.
+    if ((++this.steps & 255) === 0 || statement?.type === "For") {
+      if (performance.now() - this.start > patience)
+        throw new Error(`it did not end within ${patience / 1000} seconds`);
+    }
+    return super.evaluate(statement, environment);
+  }
+}
+
+/** Throws what the interpreter throws. */
+export function runTemplate(program: Program, environment: Environment): string {
+  return new WatchedInterpreter(environment).run(program).value as string;
 }
 
 /** Python's `"…".format(…)` with plain `{}` and `{0}` fields. */

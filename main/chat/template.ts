@@ -1,7 +1,7 @@
 /** A model's own chat template, run as the training framework runs it. */
-import { Environment, Interpreter } from "@huggingface/jinja";
+import { Environment } from "@huggingface/jinja";
 import { HalogenError } from "../../app/error.ts";
-import { formatName, formatText, type Program, parseTemplate } from "./jinja.ts";
+import { formatName, formatText, type Program, parseTemplate, runTemplate } from "./jinja.ts";
 
 /** What `raise_exception` in a template throws: the template's own words. */
 class Refusal extends Error {}
@@ -35,7 +35,7 @@ export function compileTemplate(source: string): ChatTemplate {
       };
       for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
       try {
-        return new Interpreter(environment).run(program).value as string;
+        return runTemplate(program, environment);
       } catch (error) {
         throw failed(error);
       }
@@ -72,11 +72,15 @@ function failed(error: unknown): HalogenError {
   });
 }
 
+/** As Jinja's own sandbox has it. */
+const longestRange = 100_000;
+
 function range(start: number, stop?: number, step?: number): number[] {
   const from = stop === undefined ? 0 : start;
   const to = stop ?? start;
   const by = step ?? 1;
   if (by === 0) throw new Error("range() with a step of zero");
+  if (Math.abs((to - from) / by) > longestRange) throw new Error(`range() of more than ${longestRange} numbers`);
   const values: number[] = [];
   for (let value = from; by > 0 ? value < to : value > to; value += by) values.push(value);
   return values;

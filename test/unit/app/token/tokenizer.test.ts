@@ -152,6 +152,63 @@ describe("a vocabulary whose merges are no tokens", () => {
   });
 });
 
+describe("a vocabulary from anywhere", () => {
+  const bytes = fc.uint8Array({ maxLength: 6 });
+  const strings = (most: number) =>
+    fc.array(
+      fc.oneof(
+        bytes,
+        fc
+          .constantFrom("a", "Ġ", "ab", "<s>", "a b", "b", "▁", "<0x41>")
+          .map((text) => Uint8Array.from(Buffer.from(text))),
+      ),
+      { maxLength: most },
+    );
+  const pack = (parts: Uint8Array[]) => {
+    const offsets = new Uint32Array(parts.length + 1);
+    parts.forEach((part, i) => {
+      offsets[i + 1] = (offsets[i] as number) + part.length;
+    });
+    return { bytes: Uint8Array.from(Buffer.concat(parts)), offsets };
+  };
+
+  it("gives a tokenizer that works, or our own error", () => {
+    fc.assert(
+      fc.property(
+        strings(12),
+        strings(8),
+        fc.constantFrom("gpt2", "llama", "gemma4"),
+        fc.array(fc.integer({ min: -1, max: 9 }), { minLength: 12, maxLength: 12 }),
+        fc.dictionary(fc.constantFrom("bos", "eos", "unknown", "eot"), fc.integer({ min: -2, max: 20 })),
+        fc.string({ unit: "binary" }),
+        (tokens, merges, model, types, special, text) => {
+          const vocabulary = {
+            model,
+            pre: "gpt-2",
+            tokens: pack(tokens),
+            types: Int32Array.from(types.slice(0, tokens.length)),
+            scores: new Float32Array(tokens.length),
+            merges: pack(merges),
+            special,
+            flags: {},
+          };
+          try {
+            const tokenizer = createTokenizer(vocabulary);
+            for (const trusted of [true, false]) {
+              const ids = tokenizer.encodePrompt([{ text, special: trusted }]);
+              for (const id of ids) expect(id >= 0 && id < tokens.length, `id ${id}`).toBe(true);
+              expect(typeof tokenizer.decode(ids)).toBe("string");
+            }
+          } catch (error) {
+            if (!(error instanceof HalogenError)) throw error;
+          }
+        },
+      ),
+      { numRuns: 3000 },
+    );
+  });
+});
+
 describe("end tokens", () => {
   it("are found by text and by key", () => {
     const tokenizer = createTokenizer(byteVocabulary([], { special: { eos: 258, eot: 97, eom: 99_999 } }));

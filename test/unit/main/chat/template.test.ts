@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HalogenError } from "../../../../app/error.ts";
 import { fallbackTemplate } from "../../../../main/chat/fallback-template.ts";
@@ -65,6 +66,71 @@ describe("faults", () => {
   it("of the template are told apart from that", () => {
     expect(errorOf(() => render("{{ messages[0].content.nothing() }}", { messages: [] })).detail.refused).toBe(false);
     expect(errorOf(() => compileTemplate("{% if %}"))).toMatchObject({ code: "template.failed" });
+  });
+});
+
+describe("a template that means harm", () => {
+  it.each([
+    [
+      "loops for ever",
+      "{% set r = range(100000) %}{% for a in r %}{% for b in r %}{% for c in r %}{% endfor %}{% endfor %}{% endfor %}",
+    ],
+    ["asks for too many numbers", "{% for a in range(10000000000) %}{% endfor %}"],
+    ["calls itself", "{% macro f(x) %}{{ f(x) }}{% endmacro %}{{ f(1) }}"],
+    [
+      "grows without end",
+      "{% set ns = namespace(t='xxxxxxxx') %}{% for a in range(60) %}{% set ns.t = ns.t ~ ns.t %}{% endfor %}{{ ns.t }}",
+    ],
+  ])("%s: it is ended, and only it", (_, source) => {
+    expect(errorOf(() => render(source))).toMatchObject({ code: "template.failed", detail: { refused: false } });
+  });
+
+  it("whatever it holds, it fails in our words", () => {
+    const bits = fc.constantFrom(
+      "{% ",
+      " %}",
+      "{{ ",
+      " }}",
+      "{#",
+      "#}",
+      "for x in ",
+      "endfor",
+      "if ",
+      "endif",
+      "messages",
+      "set a = ",
+      "[",
+      "]",
+      "(",
+      ")",
+      ".",
+      "|",
+      "'",
+      '"',
+      "trim",
+      "a",
+      "b",
+      " ",
+      "-",
+      "~",
+      "1",
+      "namespace()",
+      "macro m()",
+      "endmacro",
+      "range(3)",
+      "loop.index",
+      "\n",
+    );
+    fc.assert(
+      fc.property(fc.array(bits, { maxLength: 14 }), (parts) => {
+        try {
+          render(parts.join(""), { messages: [{ role: "user", content: "x" }] });
+        } catch (error) {
+          expect(error).toBeInstanceOf(HalogenError);
+        }
+      }),
+      { numRuns: 3000 },
+    );
   });
 });
 
