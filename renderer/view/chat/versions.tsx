@@ -21,11 +21,12 @@ export function Versions({ row }: { row: ConversationRow }) {
         onClick={() => step(-1)}
       />
       <span className="versions-count">
-        <span className="unseen">Version </span>
-        {row.index + 1}
-        <span aria-hidden="true"> / </span>
-        <span className="unseen"> of </span>
-        {count}
+        <span className="unseen">
+          Version {row.index + 1} of {count}
+        </span>
+        <span aria-hidden="true">
+          {row.index + 1} / {count}
+        </span>
       </span>
       <IconButton
         name="Next version"

