@@ -123,12 +123,8 @@ export function createChat(options: ChatOptions): Chat {
 
   /** Names the chat after its first user message, and says that it has changed. */
   const touch = (session: Session, user: Message | null): void => {
-    const first =
-      user !== null &&
-      !session.titled &&
-      !store.pathTo(user.id).some((each) => each.id !== user.id && each.role === "user");
-    const text = user?.blocks.map((block) => block.text).join("") ?? "";
-    const title = first ? titleFrom(text) : null;
+    const first = user !== null && !session.titled && session.messageCount === 0;
+    const title = first ? titleFrom(user.blocks.map((block) => block.text).join("")) : null;
     emit({
       name: "session.changed",
       payload: store.updateSession(session.id, { touch: true, ...(title === null ? {} : { title }) }),

@@ -165,6 +165,10 @@ describe("the tree", () => {
     await h.ask(session, "first words");
     await h.ask(session, "second words");
     expect(h.store.session(session.id)?.title).toBe("first words");
+    const first = treeOf(h.store, session.id).children(null)[0];
+    const edited = { sessionId: session.id, messageId: first?.id ?? "", text: "other words" };
+    await h.ended((await h.chat.handlers["chat.edit"](edited)).reply.id);
+    expect(h.store.session(session.id)?.title).toBe("first words");
     const named = h.session();
     h.store.updateSession(named.id, { title: "Mine", titled: true });
     await h.ask(named, "first words");
