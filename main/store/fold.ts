@@ -6,18 +6,23 @@
 /** Latin, Greek and Cyrillic accents, Hebrew points, Arabic vowel signs. Marks that make another letter (kana, Indic) stay. */
 const marks =
   /[\u0300-\u036f]|[\u0591-\u05bd]|[\u064b-\u0652]|[\u1ab0-\u1aff]|[\u1dc0-\u1dff]|[\u20d0-\u20ff]|[\ufe20-\ufe2f]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: a zero byte would end the text for SQLite
-const spaces = /[\s\u0000]/g;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: the whole of ASCII
-const ascii = /^[\u0001-\u007f]*$/;
+/** Every white space but the plain one; a zero byte would end the text for SQLite. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: see above
+const spaces = /[\u0000\t\n\v\f\r\u0085\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/g;
+// biome-ignore lint/suspicious/noControlCharactersInRegex: all but ASCII
+const foreign = /[^\u0000-\u007f]+/g;
 
 /** Letters that Unicode does not take apart, as people without them on the keyboard write them. */
 const letters: Record<string, string> = { ß: "ss", æ: "ae", œ: "oe", ø: "o", ł: "l", đ: "d", ı: "i", ς: "σ" };
 
+/** ASCII is most of most texts and needs no more than lower case. */
 export function fold(text: string): string {
-  if (ascii.test(text)) return text.toLowerCase().replace(spaces, " ");
-  const plain = text.normalize("NFKD").toLowerCase().replace(marks, "");
-  return plain.replace(/[ßæœøłđıς]/g, (letter) => letters[letter] ?? letter).replace(spaces, " ");
+  return text.toLowerCase().replace(foreign, foldForeign).replace(spaces, " ");
+}
+
+function foldForeign(run: string): string {
+  const plain = run.normalize("NFKD").toLowerCase().replace(marks, "");
+  return plain.replace(/[ßæœøłđıς]/g, (letter) => letters[letter] ?? letter);
 }
 
 /** Folded text with the way back: `start[i]` is where in the source the code point lies that made folded unit i. */

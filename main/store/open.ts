@@ -1,8 +1,10 @@
 import { openDatabase } from "./database.ts";
 import { createDiskSync } from "./disk-sync.ts";
 import { attempt, guard, translate } from "./fault.ts";
+import { createIndexer } from "./indexer.ts";
 import { migrations } from "./migration/list.ts";
 import { createReads } from "./reads.ts";
+import { createTextOf } from "./search.ts";
 import type { Store, StoreOptions } from "./store.ts";
 import { createTidy } from "./tidy.ts";
 import { createWrites } from "./writes.ts";
@@ -16,9 +18,12 @@ export function openStore(options: StoreOptions): Store {
   const database = openDatabase({ ...options, migrations });
   try {
     const reads = attempt(path, () => createReads(database));
-    const tidy = attempt(path, () => createTidy(database, (error) => report(translate(error, path))));
-    const writes = attempt(path, () => createWrites(database, reads, clock, tidy));
+    const tell = (error: unknown): void => report(translate(error, path));
+    const tidy = attempt(path, () => createTidy(database, tell));
+    const indexer = attempt(path, () => createIndexer(database, createTextOf(database), tell));
+    const writes = attempt(path, () => createWrites({ database, reads, clock, indexer, tidy }));
     attempt(path, () => writes.prune(Number.MAX_SAFE_INTEGER));
+    indexer.wake();
     const sync = createDiskSync(`${path}-wal`, report);
     return {
       path,
@@ -27,6 +32,7 @@ export function openStore(options: StoreOptions): Store {
       close() {
         sync.close();
         tidy.close();
+        indexer.close();
         attempt(path, () => void database.close());
       },
     };

@@ -62,16 +62,22 @@ export function excerpt(text: string, terms: string[]): Excerpt | null {
   return { snippet: lead + body + (end < text.length ? "…" : ""), matches: ranges };
 }
 
-/** Where in `source` the folded unit `unit` begins: the prefix whose fold is at least that long, found by halving. */
+const stretch = 4096;
+
+/** Where in `source` the folded unit `unit` begins: whole stretches are counted, the one that holds it is looked at closely. */
 function sourceOffset(source: string, unit: number): number {
-  let low = 0;
-  let high = source.length;
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if (fold(source.slice(0, middle)).length <= unit) low = middle;
-    else high = middle - 1;
+  let counted = 0;
+  for (let from = 0; from < source.length; ) {
+    let to = Math.min(source.length, from + stretch);
+    if (isLow(source, to)) to += 1;
+    const length = fold(source.slice(from, to)).length;
+    if (counted + length > unit) {
+      return from + (foldWithPositions(source.slice(from, to)).start[unit - counted] ?? 0);
+    }
+    counted += length;
+    from = to;
   }
-  return isLow(source, low) ? low - 1 : low;
+  return source.length;
 }
 
 function matchRanges(body: string, terms: string[]): [number, number][] {

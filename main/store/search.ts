@@ -4,6 +4,7 @@
  */
 import type { SearchHit } from "../../app/contract/session.ts";
 import type { Database } from "./database.ts";
+import { messageOfRow } from "./indexer.ts";
 import { excerpt, isShort, parseQuery, quoted, trigramsOf } from "./query.ts";
 import { type SessionRow, toCount, toSession } from "./row.ts";
 
@@ -24,12 +25,16 @@ export function createSearch(database: Database, listSessions: { all(): SessionR
   database.exec("CREATE VIRTUAL TABLE temp.message_trigram USING fts5vocab (main, message_text, row)");
   const columns =
     "m.number, m.id, m.session, m.created_at FROM message m JOIN session s ON s.id = m.session AND s.deleted_at IS NULL";
-  const indexed = database.prepare<[string], CandidateRow>(
-    `SELECT ${columns} WHERE m.status = 'streaming' OR m.number IN (SELECT rowid FROM message_text WHERE message_text MATCH ?) ORDER BY m.number DESC`,
-  );
-  const unfinished = database.prepare<[], CandidateRow>(
-    `SELECT ${columns} WHERE m.status = 'streaming' ORDER BY m.number DESC`,
-  );
+  const notIndexed = "m.status = 'streaming' OR m.number IN (SELECT message FROM unindexed)";
+  const unfinished = database.prepare<[], CandidateRow>(`SELECT ${columns} WHERE ${notIndexed} ORDER BY m.number DESC`);
+  /** Terms may lie in different parts of a message, so each is looked up by itself. */
+  const indexed = (expressions: string[]): CandidateRow[] => {
+    const one = `m.number IN (SELECT ${messageOfRow} FROM message_text WHERE message_text MATCH ?)`;
+    const all = expressions.map(() => one).join(" AND ");
+    return database
+      .prepare<string[], CandidateRow>(`SELECT ${columns} WHERE ${notIndexed} OR (${all}) ORDER BY m.number DESC`)
+      .all(...expressions);
+  };
   const every = database.prepare<[], CandidateRow>(`SELECT ${columns} ORDER BY m.number DESC`);
   const trigramsFrom = database
     .prepare<[string, string, number], string>(
@@ -50,7 +55,7 @@ export function createSearch(database: Database, listSessions: { all(): SessionR
     const narrowed = terms.map(narrow);
     if (narrowed.includes("nothing")) return unfinished.all();
     const expressions = narrowed.filter((expression) => expression !== "anything");
-    return expressions.length > 0 ? indexed.all(expressions.join(" AND ")) : every.all();
+    return expressions.length > 0 ? indexed(expressions) : every.all();
   }
 
   return (query, limit = defaultLimit) => {

@@ -3,11 +3,9 @@ import type { Session } from "../../app/contract/session.ts";
 import { HalogenError } from "../../app/error.ts";
 import { createBlockWriter } from "./block-writer.ts";
 import type { Database } from "./database.ts";
-import { fold } from "./fold.ts";
-import { indexForm } from "./query.ts";
+import type { Indexer } from "./indexer.ts";
 import { messageNotFound, sessionNotFound } from "./reads.ts";
 import { noSampling } from "./row.ts";
-import { createTextOf } from "./search.ts";
 import type { Clock, Reads, SessionPatch, Writes } from "./store.ts";
 import type { Tidy } from "./tidy.ts";
 
@@ -16,9 +14,16 @@ interface MessageKey {
   session: string;
 }
 
-export function createWrites(database: Database, reads: Reads, clock: Clock, tidy: Pick<Tidy, "request">): Writes {
+export interface WritesOptions {
+  database: Database;
+  reads: Reads;
+  clock: Clock;
+  indexer: Omit<Indexer, "close">;
+  tidy: Pick<Tidy, "request">;
+}
+
+export function createWrites({ database, reads, clock, indexer, tidy }: WritesOptions): Writes {
   const blocks = createBlockWriter(database);
-  const textOf = createTextOf(database);
   const addSession = database.prepare(
     `INSERT INTO session (id, title, titled, created_at, updated_at, pinned, system, model_id, sampling)
      VALUES (@id, @title, @titled, @now, @now, @pinned, @system, @modelId, @sampling)`,
@@ -34,10 +39,11 @@ export function createWrites(database: Database, reads: Reads, clock: Clock, tid
   const unhide = database.prepare<[string]>(
     "UPDATE session SET deleted_at = NULL WHERE id = ? AND deleted_at IS NOT NULL",
   );
-  const unindexDeleted = database.prepare<[number]>(
-    `DELETE FROM message_text WHERE rowid IN
-     (SELECT m.number FROM message m JOIN session s ON s.id = m.session WHERE s.deleted_at IS NOT NULL AND s.deleted_at < ?)`,
-  );
+  const deletedMessages = database
+    .prepare<[number], number>(
+      "SELECT m.number FROM message m JOIN session s ON s.id = m.session WHERE s.deleted_at IS NOT NULL AND s.deleted_at < ?",
+    )
+    .pluck();
   const removeDeleted = database.prepare<[number]>(
     "DELETE FROM session WHERE deleted_at IS NOT NULL AND deleted_at < ?",
   );
@@ -52,8 +58,6 @@ export function createWrites(database: Database, reads: Reads, clock: Clock, tid
   const setHead = database.prepare<[string, string]>(
     "INSERT INTO head (session, name, message) VALUES (?, 'main', ?) ON CONFLICT (session, name) DO UPDATE SET message = excluded.message",
   );
-  const unindex = database.prepare<[number]>("DELETE FROM message_text WHERE rowid = ?");
-  const index = database.prepare<[number, string]>("INSERT INTO message_text (rowid, text) VALUES (?, ?)");
   const streaming = database.prepare<[], { number: number; id: string }>(
     "SELECT number, id FROM message WHERE status = 'streaming' ORDER BY number",
   );
@@ -75,22 +79,19 @@ export function createWrites(database: Database, reads: Reads, clock: Clock, tid
     return found;
   }
 
-  function indexText(messageNumber: number): void {
-    unindex.run(messageNumber);
-    const text = fold(textOf(messageNumber));
-    if (text !== "") index.run(messageNumber, indexForm(text));
-  }
-
-  /** The index is brought up to date when a reply is finished; until then search reads the reply itself. */
+  /** A reply is indexed when it is finished; until then search reads the reply itself. */
   function writeBlocks(messageNumber: number, message: Message): void {
     const finished = message.status !== "streaming";
     blocks.write(messageNumber, message.blocks, finished);
     if (!finished) return;
-    indexText(messageNumber);
+    indexer.enqueue(messageNumber);
     touch.run(clock(), message.sessionId);
   }
 
-  const transact = (action: () => void): void => database.transaction(action)();
+  function transact(action: () => void): void {
+    database.transaction(action)();
+    indexer.wake();
+  }
 
   return {
     createSession(session) {
@@ -131,7 +132,7 @@ export function createWrites(database: Database, reads: Reads, clock: Clock, tid
     prune(deletedBefore) {
       let count = 0;
       transact(() => {
-        unindexDeleted.run(deletedBefore);
+        for (const number of deletedMessages.all(deletedBefore) as number[]) indexer.remove(number);
         count = removeDeleted.run(deletedBefore).changes;
       });
       if (count > 0) tidy.request();
@@ -185,7 +186,7 @@ export function createWrites(database: Database, reads: Reads, clock: Clock, tid
         for (const { number } of left) {
           interrupt.run(number);
           blocks.forget(number);
-          indexText(number);
+          indexer.enqueue(number);
         }
       });
       return left.flatMap(({ id }) => reads.message(id) ?? []);

@@ -62,7 +62,13 @@ describe("a full disk", () => {
     const reads = createReads(database);
     const writes = guard(
       path,
-      createWrites(database, reads, () => 1, { request: () => {} }),
+      createWrites({
+        database,
+        reads,
+        clock: () => 1,
+        indexer: { enqueue: () => {}, remove: () => {}, wake: () => {} },
+        tidy: { request: () => {} },
+      }),
     );
     writes.createSession({ id: "s1", title: "t", system: "", modelId: null });
     writes.addMessage(message("m1", "kept", { role: "assistant", status: "streaming" }));

@@ -1,4 +1,5 @@
-import { describe, expect, it } from "vitest";
+import Database from "better-sqlite3";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { searchHitSchema } from "../../app/contract/session.ts";
 import { fold } from "../../main/store/fold.ts";
 import { excerpt, parseQuery, quoted, trigramsOf } from "../../main/store/query.ts";
@@ -26,7 +27,16 @@ function filled(): Store {
   return store;
 }
 
-const found = (store: Store, query: string): (string | null)[] => store.search(query).map((hit) => hit.messageId);
+/** The same before the index knows the messages and after. */
+function found(store: Store, query: string): (string | null)[] {
+  const before = store.search(query);
+  vi.runAllTimers();
+  expect(store.search(query)).toEqual(before);
+  return before.map((hit) => hit.messageId);
+}
+
+beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => vi.useRealTimers());
 
 describe("search", () => {
   it.each([
@@ -127,6 +137,15 @@ describe("search", () => {
     expect(found(store, "x zq")).toEqual([]);
   });
 
+  it("shows a match that lies far into a long text, whatever precedes it", () => {
+    const { store } = scratchStore();
+    addSession(store);
+    const before = "ﬁ👋e\u0301Ⅷ 한글 ".repeat(3000);
+    store.addMessage(message("m1", `${before}the Näedle\u0308 here${" after".repeat(3000)}`));
+    const [hit] = store.search("naedle");
+    expect(hit?.matches.map(([from, to]) => hit.snippet.slice(from, to))).toEqual(["Näedle\u0308"]);
+  });
+
   it("follows a message that changes and forgets a word that is gone", () => {
     const { store } = scratchStore();
     addSession(store);
@@ -135,6 +154,39 @@ describe("search", () => {
     store.updateMessage(message("m1", "marzipan", { role: "assistant" }));
     expect(found(store, "marmalade")).toEqual([]);
     expect(found(store, "marzipan")).toEqual(["m1"]);
+  });
+
+  it("indexes a long message in parts, behind everything else, and goes on after a restart", () => {
+    const scratch = scratchStore();
+    addSession(scratch.store, "s1", "T");
+    const filler = (n: number): string => Array.from({ length: n }, (_, i) => `w${i}`).join(" ");
+    // The quoted words lie across the border of two parts; the two single ones far from each other.
+    const start = filler(3000).slice(0, 16_384 - 8);
+    const text = `${start} hubble bubble ${filler(9000)} ǄÜRE end`;
+    scratch.store.addMessage(message("long", text));
+    scratch.store.addMessage(message("short", "hubble"));
+    const waiting = (): unknown => {
+      scratch.store.close();
+      const database = new Database(scratch.path, { readonly: true });
+      const rows = database.prepare("SELECT message, part FROM unindexed ORDER BY message").all();
+      database.close();
+      scratch.reopen();
+      return rows;
+    };
+    vi.advanceTimersByTime(10);
+    expect(waiting()).toEqual([
+      { message: 1, part: 1 },
+      { message: 2, part: 0 },
+    ]);
+    expect(found(scratch.store, '"hubble bubble"')).toEqual(["long"]);
+    expect(waiting()).toEqual([]);
+    for (const query of ['"hubble bubble"', "bubble w8999", "džüre end", "hubble w0"])
+      expect(found(scratch.store, query)).toEqual(["long"]);
+    expect(found(scratch.store, "hubble")).toEqual(["short", "long"]);
+    expect(found(scratch.store, "bubble w9000")).toEqual([]);
+    scratch.store.updateMessage(message("long", "nothing of it"));
+    expect(found(scratch.store, "bubble")).toEqual([]);
+    expect(found(scratch.store, "nothing")).toEqual(["long"]);
   });
 
   it("finds thoughts as well as answers", () => {

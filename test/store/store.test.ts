@@ -1,5 +1,5 @@
 import Database from "better-sqlite3";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { messageSchema } from "../../app/contract/message.ts";
 import { sessionDocumentSchema } from "../../app/contract/session.ts";
 import { addSession, message } from "./maker.ts";
@@ -76,7 +76,10 @@ describe("sessions", () => {
     const scratch = scratchStore();
     addSession(scratch.store, "s1", "quizzical title");
     addSession(scratch.store, "s2", "kept title");
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    onTestFinished(() => void vi.useRealTimers());
     scratch.store.addMessage(message("m1", "the secret word xylophone ".repeat(2000)));
+    vi.runAllTimers();
     scratch.store.deleteSession("s1");
     scratch.reopen();
     const folder = dirname(scratch.path);

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import Database from "better-sqlite3";
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openDatabase } from "../../main/store/database.ts";
 import { migrations } from "../../main/store/migration/list.ts";
 import { createTidy } from "../../main/store/tidy.ts";
@@ -20,13 +20,17 @@ function traces(path: string, word: string): boolean {
   return readdirSync(folder).some((name) => readFileSync(join(folder, name)).includes(word));
 }
 
-it("removes the words in the background, and goes on after a restart", async () => {
+beforeEach(() => vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => vi.useRealTimers());
+
+it("removes the words in the background, and goes on after a restart", () => {
   const scratch = scratchStore();
   addSession(scratch.store, "s1", "T");
   addSession(scratch.store, "s2", "T");
   for (let i = 0; i < 60; i++) scratch.store.addMessage(message(`k${i}`, words(i), { sessionId: "s2" }));
   const gone = "䷀䷁䷂";
   scratch.store.addMessage(message("m1", gone));
+  vi.runAllTimers();
   scratch.store.deleteSession("s1");
   scratch.reopen();
   scratch.store.close();

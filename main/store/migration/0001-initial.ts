@@ -2,7 +2,7 @@ import type { Migration } from "./list.ts";
 
 /**
  * The text of a block is the concatenation of its pieces, so that a flush of a streaming reply appends one row, however long the reply is.
- * `message_text` indexes folded text (fold.ts) by message number; it holds no copy of the text.
+ * `message_text` indexes folded text (fold.ts) in parts (indexer.ts) and holds no copy of it; `unindexed` is what it still lacks.
  */
 export const initial: Migration = {
   version: 1,
@@ -67,6 +67,11 @@ export const initial: Migration = {
       key TEXT PRIMARY KEY NOT NULL,
       value TEXT NOT NULL
     ) WITHOUT ROWID;
+
+    CREATE TABLE unindexed (
+      message INTEGER PRIMARY KEY REFERENCES message (number) ON DELETE CASCADE,
+      part INTEGER NOT NULL DEFAULT 0
+    );
 
     CREATE VIRTUAL TABLE message_text USING fts5 (
       text, content = '', contentless_delete = 1, detail = none, tokenize = 'trigram case_sensitive 1'
