@@ -7,7 +7,7 @@ import { HalogenError } from "../../app/error.ts";
 import { titleFrom } from "../../app/session/title.ts";
 import type { ChatOptions } from "./collaborator.ts";
 import { createDialectCache } from "./dialect-cache.ts";
-import { noModel, startTurn, type Turn } from "./turn.ts";
+import { startTurn, type Turn } from "./turn.ts";
 
 export type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
 
@@ -191,4 +191,10 @@ export function createChat(options: ChatOptions): Chat {
       await Promise.all(running.map((turn) => turn.done));
     },
   };
+}
+
+function noModel(): HalogenError {
+  return new HalogenError("model.not_found", "There is no model to answer with", {
+    hint: "Download the starter model, or put a GGUF file into the model folder.",
+  });
 }

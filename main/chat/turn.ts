@@ -4,7 +4,7 @@ import type { AnyEvent } from "../../app/contract/event.ts";
 import type { Message, MessageStatus } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
 import type { GenerateOutcome, Sampling } from "../../app/engine.ts";
-import { HalogenError, toWire, type WireError } from "../../app/error.ts";
+import { toWire, type WireError } from "../../app/error.ts";
 import { orAborted, readUntilAborted } from "./abort.ts";
 import type { ChatOptions, ModelLease } from "./collaborator.ts";
 import { type ContextLimit, contextFull } from "./context.ts";
@@ -55,6 +55,8 @@ export function startTurn(options: TurnOptions): Turn {
   const reply = createReply(options.reply, clock);
   let outcome: GenerateOutcome | null = null;
   let storeFault: unknown = null;
+  /** Puts what is still held back, as a possible tag or stop string, into the reply; at any end. */
+  let drain: () => void = () => undefined;
 
   const flush = createPace(flushMilliseconds, () => {
     try {
@@ -109,6 +111,12 @@ export function startTurn(options: TurnOptions): Turn {
       flush.due();
       show.due();
     };
+    drain = () => {
+      const { splitter } = prompt;
+      if (stop.stopped === null) reply.add(splitter.push(stop.push(text.flush()) + stop.flush()), 0, splitter.inside);
+      reply.add(splitter.flush(), 0, splitter.inside);
+      show.due();
+    };
     const ended = await readUntilAborted(generation, abort.signal, (batch) => {
       // Nothing that was made after the wish to stop is shown.
       if (abort.signal.aborted || stop.stopped !== null) return false;
@@ -117,11 +125,6 @@ export function startTurn(options: TurnOptions): Turn {
       take(part, batch.ids.length);
       return stop.stopped === null;
     });
-    if (stop.stopped === null) {
-      take(text.flush(), 0);
-      reply.add(prompt.splitter.push(stop.flush()), 0, prompt.splitter.inside);
-      reply.add(prompt.splitter.flush(), 0, prompt.splitter.inside);
-    }
     outcome = ended;
     if (stop.stopped !== null) return { status: "complete", error: null };
     if (abort.signal.aborted || ended === null) return interruption();
@@ -164,10 +167,13 @@ export function startTurn(options: TurnOptions): Turn {
   };
 
   const finish = (ending: Ending): void => {
+    drain();
     show.flush();
     show.cancel();
     flush.cancel();
-    let message = reply.finish({ ...ending, stats: outcome === null ? options.reply.stats : statsOf(outcome) });
+    // Numbers of an earlier run hold only as long as nothing has been added to it.
+    const before = reply.tokens === 0 ? options.reply.stats : null;
+    let message = reply.finish({ ...ending, stats: outcome === null ? before : statsOf(outcome) });
     try {
       store.updateMessage(message);
     } catch (error) {
@@ -212,10 +218,4 @@ function samplingOf(session: Session, lease: ModelLease): Sampling {
 
 function limitOf({ loaded, inspection }: ModelLease): ContextLimit {
   return { contextLength: loaded.plan.contextLength, trained: inspection.contextLength };
-}
-
-export function noModel(): HalogenError {
-  return new HalogenError("model.not_found", "There is no model to answer with", {
-    hint: "Download the starter model, or put a GGUF file into the model folder.",
-  });
 }

@@ -162,6 +162,52 @@ describe("an engine that dies", () => {
     expect(h.leases.released).toBe(h.leases.taken);
   });
 
+  it("loses nothing that was held back as a possible tag or stop string", async () => {
+    const crash = { fail: { code: "engine.crashed", message: "gone" } } as const;
+    const h = harness({
+      replies: [
+        ["<think>a </thi", crash],
+        [{ bytes: [0x78, 0xf0, 0x9f] }, crash],
+      ],
+    });
+    const first = await h.ask(h.session(), "x");
+    expect(shown(first).reasoning).toBe("a </thi");
+    expect(replayed(h.events, first.id)).toEqual(["a </thi"]);
+    expect(shown(await h.ask(h.session(), "y")).text).toBe("x\uFFFD");
+  });
+
+  it("and a stop string takes only itself away", async () => {
+    const h = harness({
+      template: null,
+      replies: [["<think>a </thi\nUser: b"]],
+      wrapEngine: (engine) => ({
+        generate: engine.generate,
+        vocabulary: async (path) => {
+          const vocabulary = await engine.vocabulary(path);
+          return {
+            ...vocabulary,
+            types: vocabulary.types.map((type) => (type === 3 ? 5 : type)),
+            special: { eos: 258 },
+          };
+        },
+      }),
+    });
+    expect(shown(await h.ask(h.session(), "x")).reasoning).toBe("a </thi");
+  });
+
+  it("leaves no numbers of an earlier run to a reply that has grown since", async () => {
+    const crash = { fail: { code: "engine.crashed", message: "gone" } } as const;
+    const h = harness({ replies: [["one", { stop: "length" }], [crash], [" two", crash]] });
+    const session = h.session();
+    const cut = await h.ask(session, "x");
+    const goOn = async () => {
+      await h.chat.handlers["chat.continue"]({ sessionId: session.id, messageId: cut.id });
+      return h.ended(cut.id);
+    };
+    expect((await goOn()).stats).toEqual(cut.stats);
+    expect((await goOn()).stats).toBeNull();
+  });
+
   it("while it reads the vocabulary does not spoil the next message", async () => {
     let calls = 0;
     const h = harness({
