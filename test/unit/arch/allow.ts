@@ -115,6 +115,7 @@ export const scriptRows: readonly Row[] = [
       "zod",
       "better-sqlite3",
       "fastify",
+      "electron",
       "esbuild",
       "node-llama-cpp",
     ],

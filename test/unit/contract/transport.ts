@@ -72,7 +72,9 @@ export async function makePageFolder(): Promise<string> {
 }
 
 /** What the browser's side of http.ts needs, done with `ws` and the cookie that a browser would have got from the printed address. */
-export async function connectClient(server: Pick<Server, "address" | "origin">): Promise<{ client: Client; sockets: WebSocket[] }> {
+export async function connectClient(
+  server: Pick<Server, "address" | "origin">,
+): Promise<{ client: Client; sockets: WebSocket[] }> {
   const entry = await fetch(server.address, { redirect: "manual" });
   const cookie = (entry.headers.get("set-cookie") ?? "").split(";")[0] ?? "";
   const sockets: WebSocket[] = [];
