@@ -1,5 +1,9 @@
 #include "test/kernels/sample.h"
 
+#if __has_include(<sys/mman.h>)
+#include <sys/mman.h>
+#endif
+
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -9,6 +13,14 @@
 #include "native/backend/cpu/feature.h"
 
 namespace halogen::test {
+
+void Buffer::advise_huge([[maybe_unused]] void* bytes, [[maybe_unused]] size_t size) {
+#ifdef MADV_HUGEPAGE
+  const auto from = (reinterpret_cast<uintptr_t>(bytes) + 4095) & ~uintptr_t{4095};
+  const auto end = (reinterpret_cast<uintptr_t>(bytes) + size) & ~uintptr_t{4095};
+  if (end > from) madvise(reinterpret_cast<void*>(from), end - from, MADV_HUGEPAGE);
+#endif
+}
 
 const Layout& layout(const std::string& quant) {
   static const Layout layouts[] = {{"f32", 1, 4},    {"f16", 1, 2},    {"bf16", 1, 2},

@@ -13,17 +13,18 @@
 
 namespace halogen::test {
 
-// 64-byte aligned, with a guard zone behind that `intact` checks.
+// 64-byte aligned, with a guard zone behind that `intact` checks. Large ones lie on huge pages, as the engine's do.
 class Buffer {
  public:
-  explicit Buffer(size_t size) : size_(size), bytes_(new(std::align_val_t{64}) uint8_t[size + kGuard]) {
+  explicit Buffer(size_t size) : size_(size), bytes_(new(std::align_val_t{kAlign}) uint8_t[size + kGuard]) {
+    advise_huge(bytes_, size);
     std::memset(bytes_, 0, size);
     std::memset(bytes_ + size, 0xa5, kGuard);
   }
   Buffer(Buffer&& other) noexcept : size_(other.size_), bytes_(other.bytes_) { other.bytes_ = nullptr; }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { ::operator delete[](bytes_, std::align_val_t{64}); }
+  ~Buffer() { ::operator delete[](bytes_, std::align_val_t{kAlign}); }
   uint8_t* data() { return bytes_; }
   const uint8_t* data() const { return bytes_; }
   size_t size() const { return size_; }
@@ -35,7 +36,8 @@ class Buffer {
   }
 
  private:
-  static constexpr size_t kGuard = 256;
+  static constexpr size_t kGuard = 256, kAlign = 64;
+  static void advise_huge(void* bytes, size_t size);
   size_t size_;
   uint8_t* bytes_;
 };

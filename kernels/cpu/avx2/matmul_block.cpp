@@ -113,30 +113,19 @@ struct Block : BlockTile<Vector, F, 8> {
     }
   }
 
-  // A sweep over the whole tile ahead of the codes: weights are read once when the tokens are few.
-  static constexpr int64_t kPrefetch = 2048;
-  HALOGEN_INLINE static void prefetch(const uint8_t* from, int64_t bytes) {
-    for (int64_t i = 0; i < bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T0);
-  }
-
   template <int T>
   static void run_group(const uint8_t* tile, const uint8_t* group, int64_t columns, float* out, int64_t out_stride,
                         int64_t rows) {
-    const uint8_t* scales = tile;
-    const uint8_t* minima = tile + Tile::scale_bytes(columns);
-    const uint8_t* words = tile + Tile::code_offset(columns);
-    const int64_t tile_step = Tile::tile_bytes(columns) / (columns / kBlock);
     __m256 sum[T];
     for (int t = 0; t < T; ++t) sum[t] = _mm256_setzero_ps();
     for (int64_t block = 0; block < columns / kBlock; ++block) {
-      if constexpr (T < kTokens) prefetch(words + kPrefetch + block * (tile_step - F::kWords * 32), tile_step);
       __m256i dot[T];
       if constexpr (F::kWords == 4) {
-        dot_nibbles<T>(words, group, dot);
+        dot_nibbles<T>(tile + Tile::code_at(block), group, dot);
       } else {
-        dot_bytes<T>(words, group, dot);
+        dot_bytes<T>(tile + Tile::code_at(block), group, dot);
       }
-      const __m256 scale = load_halves(scales);
+      const __m256 scale = load_halves(tile + Tile::scale_at(block));
       const uint8_t* tail = group + kBlock * T;
       for (int t = 0; t < T; ++t) {
         if constexpr (F::kOffsetShift != 0) {
@@ -146,12 +135,9 @@ struct Block : BlockTile<Vector, F, 8> {
         sum[t] = _mm256_fmadd_ps(scaled, broadcast_float(tail + t * 4), sum[t]);
       }
       if constexpr (F::kMinimum) {
-        const __m256 minimum = load_halves(minima);
+        const __m256 minimum = load_halves(tile + Tile::minimum_at(block));
         for (int t = 0; t < T; ++t) sum[t] = _mm256_fmadd_ps(minimum, broadcast_float(tail + (T + t) * 4), sum[t]);
-        minima += 16;
       }
-      scales += 16;
-      words += F::kWords * 32;
       group += kActivationBytes * T;
     }
     for (int t = 0; t < T; ++t) Vector::store(out + t * out_stride, sum[t], rows);

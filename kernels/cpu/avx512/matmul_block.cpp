@@ -91,26 +91,15 @@ struct Block : BlockTile<Variant, F, 16> {
     }
   }
 
-  // A sweep over the whole tile ahead of the codes: weights are read once when the tokens are few.
-  static constexpr int64_t kPrefetch = 2048;
-  HALOGEN_INLINE static void prefetch(const uint8_t* from, int64_t bytes) {
-    for (int64_t i = 0; i < bytes; i += 64) _mm_prefetch(reinterpret_cast<const char*>(from + i), _MM_HINT_T0);
-  }
-
   template <int T>
   static void run_group(const uint8_t* tile, const uint8_t* group, int64_t columns, float* out, int64_t out_stride,
                         int64_t rows) {
-    const uint8_t* scales = tile;
-    const uint8_t* minima = tile + Tile::scale_bytes(columns);
-    const uint8_t* words = tile + Tile::code_offset(columns);
-    const int64_t tile_step = Tile::tile_bytes(columns) / (columns / kBlock);
     __m512 sum[T];
     for (int t = 0; t < T; ++t) sum[t] = _mm512_setzero_ps();
     for (int64_t block = 0; block < columns / kBlock; ++block) {
-      if constexpr (T < kTokens) prefetch(words + kPrefetch + block * (tile_step - F::kWords * 64), tile_step);
       __m512i codes[8];
-      load_codes(words, codes);
-      const __m512 scale = load_halves(scales);
+      load_codes(tile + Tile::code_at(block), codes);
+      const __m512 scale = load_halves(tile + Tile::scale_at(block));
       const uint8_t* tail = group + kBlock * T;
       for (int t = 0; t < T; ++t) {
         __m512i dot = F::kOffsetShift != 0 ? _mm512_slli_epi32(broadcast(tail + (2 * T + t) * 4), F::kOffsetShift)
@@ -122,12 +111,9 @@ struct Block : BlockTile<Variant, F, 16> {
         multiply_add(sum[t], scaled, tail + t * 4);
       }
       if constexpr (F::kMinimum) {
-        const __m512 minimum = load_halves(minima);
+        const __m512 minimum = load_halves(tile + Tile::minimum_at(block));
         for (int t = 0; t < T; ++t) multiply_add(sum[t], minimum, tail + (T + t) * 4);
-        minima += 32;
       }
-      scales += 32;
-      words += F::kWords * 64;
       group += kActivationBytes * T;
     }
     const __mmask16 mask = static_cast<__mmask16>((1u << rows) - 1);
