@@ -127,6 +127,27 @@ describe.skipIf(reason !== null)(`Electron: life${reason === null ? "" : ` (skip
     await allGone(engine);
   });
 
+  test("the engine's process killed in a reply: the page says so, the words stay, and the next message is answered", async () => {
+    const shell = await start();
+    await send(shell, 'script:["Before the end. ",{"hang":"cancellable"}]');
+    await shell.page.getByText("Before the end.", { exact: true }).waitFor();
+    const engine = await shell.app.evaluate(
+      ({ app }) => app.getAppMetrics().find((metric) => metric.name === "Halogen engine")?.pid,
+    );
+    process.kill(engine ?? 0, "SIGKILL");
+    await shell.page
+      .getByText(/engine process .* while it was writing a reply/)
+      .first()
+      .waitFor();
+    await shell.page.getByText("Before the end.", { exact: true }).waitFor();
+    await send(shell, "and now?");
+    await shell.page.getByText("You said: and now?").waitFor();
+    const now = await shell.app.evaluate(
+      ({ app }) => app.getAppMetrics().find((metric) => metric.name === "Halogen engine")?.pid,
+    );
+    expect(now).not.toBe(engine);
+  });
+
   test("a second start brings the first one's window forward and ends", async () => {
     const shell = await start();
     await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());
