@@ -7,6 +7,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "native/engine/engine.h"
 #include "native/engine/gguf/file.h"
@@ -60,6 +61,7 @@ class Model {
 class Backend {
  public:
   virtual ~Backend() = default;
+  virtual std::string name() const = 0;  // BackendName of app/engine.ts
   virtual Device device() const = 0;
   virtual int threads() const = 0;
   // Manifest quants this backend can multiply with, e.g. "q4_1".
@@ -70,5 +72,8 @@ class Backend {
   virtual std::unique_ptr<Model> load(const gguf::File& file, const model::Description& description, const Setup& setup,
                                       const ProgressCallback& on_progress, const std::atomic<bool>& cancel) const = 0;
 };
+
+// What this build has, best first. Throws request.invalid for options that cannot be met here.
+std::vector<std::unique_ptr<Backend>> backends(const EngineOptions& options);
 
 }  // namespace halogen::backend

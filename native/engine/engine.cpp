@@ -6,7 +6,7 @@
 #include <list>
 #include <mutex>
 
-#include "native/backend/cpu/backend.h"
+#include "native/backend/backend.h"
 #include "native/engine/model/architecture.h"
 #include "native/engine/model/inspect.h"
 #include "native/engine/plan/machine.h"
@@ -37,7 +37,7 @@ struct Engine::Inner {
     std::unique_ptr<schedule::Scheduler> scheduler;
   };
 
-  explicit Inner(const EngineOptions& options) : cpu(options) {}
+  explicit Inner(const EngineOptions& options) : backends(backend::backends(options)) {}
 
   // A call that is inside the engine; close() waits until none is.
   class Inside {
@@ -72,12 +72,15 @@ struct Engine::Inner {
   }
 
   const backend::Backend& backend_for(const std::string& name) const {
-    if (name == "auto" || name == "cpu") return cpu;
+    if (name == "auto") return *backends.front();
+    for (const auto& each : backends) {
+      if (each->name() == name) return *each;
+    }
     throw Error(code::engine_unavailable, "The backend \"" + name + "\" is not part of this build.",
                 "Choose cpu or auto.", {{"backend", name}});
   }
 
-  const backend::cpu::CpuBackend cpu;
+  const std::vector<std::unique_ptr<backend::Backend>> backends;  // best first
   std::mutex mutex;
   std::condition_variable left;
   bool closed = false;
@@ -111,13 +114,14 @@ EngineInfo Engine::info() const {
   const Inner::Inside inside(*inner_);
   EngineInfo info;
   info.version = version;
-  info.devices.push_back(inner_->cpu.device());
-  info.chosen = "cpu";
-  info.threads = inner_->cpu.threads();
+  const backend::Backend& chosen = *inner_->backends.front();
+  for (const auto& each : inner_->backends) info.devices.push_back(each->device());
+  info.chosen = chosen.name();
+  info.threads = chosen.threads();
   for (const model::Architecture& architecture : model::architectures())
     info.architectures.emplace_back(architecture.name);
   for (const gguf::Format& format : gguf::formats()) {
-    if (inner_->cpu.supports(format)) info.formats.emplace_back(format.name);
+    if (chosen.supports(format)) info.formats.emplace_back(format.name);
   }
   return info;
 }
@@ -128,7 +132,7 @@ ModelInspection Engine::inspect(const std::string& path) const {
     const gguf::File file(path);
     ModelInspection result = model::inspect(file);
     try {
-      inner_->cpu.plan(model::describe(file), {512, "f16", 1});
+      inner_->backends.front()->plan(model::describe(file), {512, "f16", 1});
       result.supported = true;
     } catch (const Error& error) {
       result.problem = error.message();
@@ -165,7 +169,7 @@ LoadedModel Engine::load(const LoadOptions& options, const ProgressCallback& on_
         backend.load(file, description, {context, options.kv_type, options.threads}, on_progress, cancel.flag()),
         context);
     LoadedModel result;
-    result.backend = "cpu";
+    result.backend = backend.name();
     result.plan = loaded->plan;
     result.load_milliseconds =
         std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();

@@ -9,6 +9,7 @@ class CpuBackend : public Backend {
   // Throws request.invalid for a variant that cannot run here.
   explicit CpuBackend(const EngineOptions& options);
 
+  std::string name() const override { return "cpu"; }
   Device device() const override;
   int threads() const override { return threads_; }
   bool supports(const gguf::Format& format) const override;

@@ -11,8 +11,10 @@
 namespace halogen::backend::cpu {
 namespace {
 
-// About 50 us of spinning: longer than the gap between two steps of a decode, short enough to be idle between replies.
-constexpr int spins = 2000;
+// Some microseconds of spinning cover a stage's uneven end; yielding covers the gap between two steps of a decode, and
+// lets the member waited for run at once where there are more threads than cores.
+constexpr int spins = 400;
+constexpr int yields = 200;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -22,12 +24,17 @@ void relax() {
 #endif
 }
 
-// Returns when value differs from `old`: spins, then sleeps.
+// Returns when value differs from `old`: spins, yields, then sleeps.
 int wait_while(const std::atomic<int>& value, int old) {
   for (int i = 0; i < spins; ++i) {
     const int now = value.load(std::memory_order_acquire);
     if (now != old) return now;
     relax();
+  }
+  for (int i = 0; i < yields; ++i) {
+    std::this_thread::yield();
+    const int now = value.load(std::memory_order_acquire);
+    if (now != old) return now;
   }
   int now = value.load(std::memory_order_acquire);
   while (now == old) {

@@ -125,7 +125,7 @@ export const scriptRows: readonly Row[] = [
 /** For C++: `may` are include prefixes as written between the quotes; `packages` are `std` or exact header names. */
 export const nativeRows: readonly Row[] = [
   { part: "kernels", may: ["kernel_table.h"], packages: ["std"] },
-  { part: "native/engine", may: ["kernels"], packages: ["std", "posix"] },
+  { part: "native/engine", may: ["native/backend/backend.h"], packages: ["std", "posix"] },
   { part: "native/backend", may: ["native/engine", "kernels", "kernel_table.h"], packages: ["std", "posix"] },
   { part: "native/bench", may: ["native/engine", "native/backend", "kernels"], packages: ["std"] },
   { part: "native/addon", may: ["native/engine"], packages: ["std", "napi.h"] },
