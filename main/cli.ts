@@ -5,7 +5,7 @@ import { runCli } from "./command/line.ts";
 /** Ends with the given code once everything printed has left; the second interrupt ends at once. */
 async function main(): Promise<void> {
   const abort = new AbortController();
-  for (const name of ["SIGINT", "SIGTERM"] as const) {
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
     process.on(name, () => {
       if (abort.signal.aborted) process.exit(exitCode.interrupted);
       abort.abort();

@@ -103,7 +103,14 @@ function invalid(
       code === "request.invalid"
         ? "Correct the value and send it again."
         : "This is a fault of Halogen: please report it.",
-    detail: { path: path.map(String).join("."), expected, found: show(found), problems: error.issues.length },
+    detail: {
+      path: path.map(String).join("."),
+      expected,
+      found: show(found),
+      problems: error.issues.length,
+      // Characters allowed, where a text is too long.
+      ...(issue?.code === "too_big" && issue.origin === "string" ? { limit: Number(issue.maximum) } : {}),
+    },
   });
 }
 

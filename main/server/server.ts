@@ -126,7 +126,7 @@ function fromFastify(error: unknown): unknown {
   if (code === "FST_ERR_CTP_BODY_TOO_LARGE") {
     return new HalogenError("request.invalid", `The request is larger than ${frameByteLimit} bytes.`, {
       hint: "Shorten the text or send it in parts.",
-      detail: { limit: frameByteLimit, status: 413 },
+      detail: { limit: frameByteLimit },
     });
   }
   const status = typeof statusCode === "number" ? statusCode : 400;

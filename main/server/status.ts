@@ -55,8 +55,10 @@ const statusByCode: Record<ErrorCode, number> = {
   internal: 500,
 };
 
-/** `detail.status` wins: one code may mean 401 (no token) or 403 (foreign host or origin), 400 or 413. */
-export function statusOf(error: WireError): number {
-  const own = error.detail.status;
-  return typeof own === "number" && own >= 400 && own < 600 ? own : statusByCode[error.code];
+/** `detail.status` wins: no token is 401, a foreign host or origin 403, both transport.unauthorised. A text beyond its limit is 413. */
+export function statusOf({ code, detail }: WireError): number {
+  const { status, limit } = detail;
+  if (typeof status === "number" && status >= 400 && status < 600) return status;
+  if (code === "request.invalid" && typeof limit === "number") return 413;
+  return statusByCode[code];
 }

@@ -148,6 +148,21 @@ describe.skipIf(reason !== null)(`Electron: life${reason === null ? "" : ` (skip
     expect(now).not.toBe(engine);
   });
 
+  test("the page's process crashed: it is loaded again and shows what main has kept", async () => {
+    const shell = await start();
+    await send(shell, "remember me");
+    await shell.page.getByText("You said: remember me").waitFor();
+    const text = await shell.app.evaluate(async ({ BrowserWindow }) => {
+      const contents = BrowserWindow.getAllWindows()[0]?.webContents;
+      if (contents === undefined) throw new Error("no window");
+      const loaded = new Promise((done) => contents.once("did-finish-load", done));
+      contents.forcefullyCrashRenderer();
+      await loaded;
+      return contents.executeJavaScript('halogen.call("session.list", {}).then((r) => r.reply.sessions[0].title)');
+    });
+    expect(text).toBe("remember me");
+  });
+
   test("a second start brings the first one's window forward and ends", async () => {
     const shell = await start();
     await shell.app.evaluate(({ BrowserWindow }) => BrowserWindow.getAllWindows()[0]?.minimize());

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
 import { frameByteLimit } from "../../../../app/contract/channel.ts";
-import { HalogenError } from "../../../../app/error.ts";
+import { HalogenError, type WireError } from "../../../../app/error.ts";
 import { createServer, type Server } from "../../../../main/server/server.ts";
 import { createDouble, type Double, info, makeDelta, makeSession } from "../../contract/double.ts";
 import { connectClient, makePageFolder } from "../../contract/transport.ts";
@@ -111,6 +111,15 @@ describe("calls by POST", () => {
   test("another content type is refused", async () => {
     const response = await post("app.info", "a=b", { "content-type": "application/x-www-form-urlencoded" });
     expect([response.status, await response.json()]).toMatchObject([415, { error: { code: "request.invalid" } }]);
+  });
+
+  test("a text beyond the limit is 413 with both numbers", async () => {
+    const response = await post("session.create", JSON.stringify({ system: "x".repeat(8_000_001) }));
+    expect(response.status).toBe(413);
+    const { error } = (await response.json()) as { error: WireError };
+    expect(error).toMatchObject({ code: "request.invalid", detail: { path: "system", limit: 8_000_000 } });
+    expect(error.message).toContain("8000001");
+    expect((await post("session.update", '{"sessionId":"s","sampling":{"topP":9}}')).status).toBe(400);
   });
 
   test("a body beyond the limit is 413 with the number", async () => {
