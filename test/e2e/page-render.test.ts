@@ -1,6 +1,6 @@
 /** How replies are shown: the rendering faults of other programs, in real Chromium under the product's content policy. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
 
 let browser: PageBrowser;
 let open: OpenPage;
@@ -25,7 +25,7 @@ async function answer(pieces: string[]): Promise<void> {
     for (const part of parts) scripted.write(part);
     scripted.finish();
   }, pieces);
-  await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+  await eventually(() => reply().getAttribute("data-status")).toBe("complete");
 }
 
 describe("a reply", () => {
@@ -52,7 +52,7 @@ describe("a reply", () => {
       scripted.write("```\n{{ name }}\n```\nand {{ name }}");
       scripted.finish();
     });
-    await expect.poll(() => body().innerText()).toContain("and {{ name }}");
+    await eventually(() => body().innerText()).toContain("and {{ name }}");
     expect(await body().locator("pre").innerText()).toBe("{{ name }}");
     const sent = await open.script(() =>
       scripted.requests.filter((one) => one.name === "chat.send").map((one) => one.request),
@@ -113,14 +113,14 @@ describe("a reply", () => {
 
   test("code is named, coloured without inline styles, and copied whole", async () => {
     await answer(["```ts\nconst a: number = 1;\n", "// done\n```"]);
-    await expect.poll(() => body().locator(".code-keyword").count()).toBeGreaterThan(0);
+    await eventually(() => body().locator(".code-keyword").count()).toBeGreaterThan(0);
     expect(await body().locator("figcaption").innerText()).toBe("ts");
     expect(await body().locator("pre [style]").count()).toBe(0);
     await open.page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
     await body().getByRole("button", { name: "Copy code" }).click();
-    await expect
-      .poll(() => open.page.evaluate(() => navigator.clipboard.readText()))
-      .toBe("const a: number = 1;\n// done");
+    await eventually(() => open.page.evaluate(() => navigator.clipboard.readText())).toBe(
+      "const a: number = 1;\n// done",
+    );
   });
 
   test("a very long word or line of code never widens the page", async () => {
@@ -133,7 +133,7 @@ describe("a reply", () => {
 
   test("tables, lists, quotations and headings keep their structure", async () => {
     open = await browser.open("rich");
-    await expect.poll(() => open.page.locator("td").count()).toBe(12);
+    await eventually(() => open.page.locator("td").count()).toBe(12);
     await open.page.getByRole("region", { name: "Conversation" }).evaluate((element) => element.scrollTo(0, 0));
     await open.page.locator("blockquote").waitFor();
     expect(await open.page.locator("article h3, article h4, article h5").allInnerTexts()).toEqual([

@@ -1,6 +1,6 @@
 /** Streaming: what moves, what must not move, and what a token costs. */
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
 
 let browser: PageBrowser;
 let open: OpenPage;
@@ -37,10 +37,10 @@ describe("the reader's place", () => {
     open = await browser.open("new");
     await say(open, "Go");
     await lines(1, 60);
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
     await open.script(() => scripted.finish());
-    await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(() => reply().getAttribute("data-status")).toBe("complete");
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
   });
 
   test("fault 5: is kept once they scrolled, through 200 more lines and the end of the reply", async () => {
@@ -49,14 +49,14 @@ describe("the reader's place", () => {
     await lines(1, 100);
     await scroller().hover();
     await open.page.mouse.wheel(0, -500);
-    await expect.poll(fromEnd).toBeGreaterThan(400);
+    await eventually(fromEnd).toBeGreaterThan(400);
     const before = await top();
     const line = open.page.getByText("Line 70 of a reply.");
     const seen = await line.boundingBox();
     await lines(101, 300);
     expect(await top()).toBe(before);
     await open.script(() => scripted.finish());
-    await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+    await eventually(() => reply().getAttribute("data-status")).toBe("complete");
     // Two frames, in which a late jump would happen.
     await open.page.evaluate(
       () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
@@ -72,25 +72,25 @@ describe("the reader's place", () => {
     await scroller().hover();
     await open.page.mouse.wheel(0, -900);
     await open.page.getByRole("button", { name: "Go to the end" }).click();
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
     await lines(61, 90);
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
   });
 
   test("fault 7: a new prompt is in view when it is sent, from wherever", async () => {
     open = await browser.open("long");
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
     await scroller().hover();
     await open.page.mouse.wheel(0, -4000);
-    await expect.poll(fromEnd).toBeGreaterThan(3000);
+    await eventually(fromEnd).toBeGreaterThan(3000);
     await say(open, "Am I in view?");
     const prompt = open.page.locator('article[data-role="user"]', { hasText: "Am I in view?" });
-    await expect.poll(async () => (await prompt.boundingBox())?.y ?? -1).toBeGreaterThan(44);
+    await eventually(async () => (await prompt.boundingBox())?.y ?? -1).toBeGreaterThan(44);
     await open.script(() => {
       scripted.write("Yes.");
       scripted.finish();
     });
-    await expect.poll(() => reply().innerText()).toContain("Yes.");
+    await eventually(() => reply().innerText()).toContain("Yes.");
     const box = await prompt.boundingBox();
     expect(box?.y).toBeGreaterThan(44);
     expect(box?.y).toBeLessThan(800);
@@ -99,7 +99,7 @@ describe("the reader's place", () => {
   test("a long chat opens at its end and draws only what is near", async () => {
     open = await browser.open("long");
     await open.page.getByText("Question 150").waitFor();
-    await expect.poll(fromEnd).toBeLessThanOrEqual(1);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
     expect(await open.page.locator("article").count()).toBeLessThan(40);
   });
 });
@@ -145,7 +145,7 @@ describe("a token", () => {
       scripted.write("two ", "text", true);
       scripted.write("three");
     });
-    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("One two three");
+    await eventually(() => reply().locator(".markdown").innerText()).toBe("One two three");
     expect(await open.script(() => scripted.requests.filter((one) => one.name === "session.open").length)).toBe(1);
   });
 
@@ -159,7 +159,7 @@ describe("a token", () => {
       .getByRole("button", { name: /^Parse ISO durations/ })
       .first()
       .click();
-    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("Before and after");
+    await eventually(() => reply().locator(".markdown").innerText()).toBe("Before and after");
     expect(await open.page.getByRole("button", { name: "Stop" }).count()).toBe(1);
   });
 });
@@ -170,13 +170,13 @@ describe("a reply's end", () => {
     await say(open, "Go");
     await open.script(() => scripted.write("Half a"));
     await open.page.getByRole("button", { name: "Stop" }).click();
-    await expect.poll(() => reply().getAttribute("data-status")).toBe("stopped");
+    await eventually(() => reply().getAttribute("data-status")).toBe("stopped");
     await reply().getByRole("button", { name: "Continue" }).click();
-    await expect.poll(() => reply().getAttribute("data-status")).toBe("streaming");
+    await eventually(() => reply().getAttribute("data-status")).toBe("streaming");
     await open.script(() => scripted.write(" sentence."));
-    await expect.poll(() => reply().locator(".markdown").innerText()).toBe("Half a sentence.");
+    await eventually(() => reply().locator(".markdown").innerText()).toBe("Half a sentence.");
     await open.page.keyboard.press("Escape");
-    await expect.poll(() => reply().getAttribute("data-status")).toBe("stopped");
+    await eventually(() => reply().getAttribute("data-status")).toBe("stopped");
     expect(await open.page.locator('article[data-role="assistant"]').count()).toBe(1);
   });
 
@@ -188,7 +188,7 @@ describe("a reply's end", () => {
       scripted.finish("complete", { generatedTokens: 1234 });
     });
     const region = open.page.locator('[aria-live="polite"].unseen');
-    await expect.poll(() => region.innerText()).toBe("Reply finished, 1,234 tokens.");
+    await eventually(() => region.innerText()).toBe("Reply finished, 1,234 tokens.");
   });
 
   test("fault 75: numbers are those of the message, in each chat", async () => {
@@ -206,14 +206,14 @@ describe("a reply's end", () => {
         },
         [rate, tokens] as const,
       );
-      await expect.poll(() => reply().getAttribute("data-status")).toBe("complete");
+      await eventually(() => reply().getAttribute("data-status")).toBe("complete");
     }
     for (const [chat, words] of [
       ["A", "11.5 tok/s first token 0.21 s reused 202 · new 7 101 tokens"],
       ["B", "22.5 tok/s first token 0.21 s reused 404 · new 7 202 tokens"],
     ] as const) {
       await open.page.getByRole("button", { name: `Chat ${chat}`, exact: true }).click();
-      await expect.poll(async () => (await reply().getByRole("note").innerText()).replace(/\s+/g, " ")).toBe(words);
+      await eventually(async () => (await reply().getByRole("note").innerText()).replace(/\s+/g, " ")).toBe(words);
     }
   });
 

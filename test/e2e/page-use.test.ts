@@ -1,7 +1,7 @@
 /** Using the page: chats, versions, search, composer, models, faults of the connection, and all of it by keyboard and by name. */
 import { AxeBuilder } from "@axe-core/playwright";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
 
 let browser: PageBrowser;
 let open: OpenPage;
@@ -46,25 +46,26 @@ describe("versions", () => {
     await button("Send as new version").click();
     await open.page.locator('article[data-status="streaming"]').waitFor();
     await finish("answer four");
-    await expect
-      .poll(shown)
-      .toEqual([expect.stringContaining("another question"), expect.stringContaining("answer four")]);
+    await eventually(shown).toEqual([
+      expect.stringContaining("another question"),
+      expect.stringContaining("answer four"),
+    ]);
 
     await open.script(() => {
       scripted.connection("closed");
       scripted.connection("open");
     });
-    await expect.poll(shown).toHaveLength(2);
+    await eventually(shown).toHaveLength(2);
     const first = open.page.locator("article").first();
     await first.getByRole("button", { name: "Previous version" }).click();
-    await expect
-      .poll(async () => (await shown()).join())
-      .toMatch(/first question[\s\S]*answer two[\s\S]*follow-up[\s\S]*answer three/);
+    await eventually(async () => (await shown()).join()).toMatch(
+      /first question[\s\S]*answer two[\s\S]*follow-up[\s\S]*answer three/,
+    );
     await open.page.locator("article").nth(1).getByRole("button", { name: "Previous version" }).click();
-    await expect.poll(async () => (await shown()).join()).toMatch(/first question[\s\S]*answer one/);
+    await eventually(async () => (await shown()).join()).toMatch(/first question[\s\S]*answer one/);
     expect(await shown()).toHaveLength(2);
     await open.page.keyboard.press("Alt+ArrowRight");
-    await expect.poll(async () => (await shown()).join()).toContain("answer three");
+    await eventually(async () => (await shown()).join()).toContain("answer three");
   });
 
   test("fault 72: an edit removes nothing", async () => {
@@ -73,7 +74,7 @@ describe("versions", () => {
     await open.page.keyboard.press("Control+Shift+E");
     await open.page.getByRole("textbox", { name: "Edit message" }).fill("Other words");
     await open.page.keyboard.press("Control+Enter");
-    await expect.poll(shown).toEqual([expect.stringContaining("Other words"), expect.anything()]);
+    await eventually(shown).toEqual([expect.stringContaining("Other words"), expect.anything()]);
     expect(await open.script(() => scripted.messages.size)).toBe(before + 2);
     await open.page.locator("article").first().getByText("3 / 3").waitFor();
   });
@@ -100,11 +101,12 @@ describe("chats", () => {
     await name.press("Enter");
     await button("Letter about the heating").waitFor();
     await options("Letter about the heating", "Pin");
-    await expect
-      .poll(() => requests("session.update"))
-      .toMatchObject([{ title: "Letter about the heating" }, { pinned: true }]);
+    await eventually(() => requests("session.update")).toMatchObject([
+      { title: "Letter about the heating" },
+      { pinned: true },
+    ]);
     await options("Letter about the heating", "Delete");
-    await expect.poll(() => button("Letter about the heating").count()).toBe(0);
+    await eventually(() => button("Letter about the heating").count()).toBe(0);
     await button("Undo").click();
     await button("Letter about the heating").waitFor();
   });
@@ -150,7 +152,7 @@ describe("search", () => {
     await open.page.keyboard.press("Control+K");
     await open.page.keyboard.type("forgot the weeks");
     const result = open.page.locator(".result");
-    await expect.poll(() => result.locator("mark").allInnerTexts()).toEqual(["forgot the weeks"]);
+    await eventually(() => result.locator("mark").allInnerTexts()).toEqual(["forgot the weeks"]);
     await open.page.keyboard.press("Enter");
     await open.page.locator("article", { hasText: "A first try, which forgot the weeks." }).waitFor();
     await open.page.locator("article").last().getByText("1 / 2").waitFor();
@@ -185,7 +187,7 @@ describe("the composer", () => {
     expect(await field().inputValue()).toBe("one\ntwo");
     expect(await requests("chat.send")).toEqual([]);
     await open.page.keyboard.press("Enter");
-    await expect.poll(() => requests("chat.send")).toMatchObject([{ text: "one\ntwo" }]);
+    await eventually(() => requests("chat.send")).toMatchObject([{ text: "one\ntwo" }]);
     expect(await field().inputValue()).toBe("");
   });
 
@@ -207,9 +209,9 @@ describe("the composer", () => {
     await field().fill("What is this?");
     expect((await field().inputValue()).length).toBe(13);
     await button("Send").click();
-    await expect
-      .poll(() => open.script(() => (scripted.requests.at(-1)?.request as { text?: string } | undefined)?.text?.length))
-      .toBe(13 + 2 + size);
+    await eventually(() =>
+      open.script(() => (scripted.requests.at(-1)?.request as { text?: string } | undefined)?.text?.length),
+    ).toBe(13 + 2 + size);
     const bubble = open.page.locator('article[data-role="user"] .bubble');
     await bubble.getByRole("button", { name: /^Show all/ }).waitFor();
     expect((await bubble.innerText()).length).toBeLessThan(6000);
@@ -250,7 +252,7 @@ describe("models", () => {
     await models.getByText(/This file ends too early: it has 2.1 GB/).waitFor();
     expect(await models.getByRole("button", { name: /mistral-7b/ }).isDisabled()).toBe(true);
     await models.getByRole("button", { name: /Qwen3 4B/ }).click();
-    await expect.poll(() => requests("model.load")).toEqual([{ modelId: "qwen3" }]);
+    await eventually(() => requests("model.load")).toEqual([{ modelId: "qwen3" }]);
     await open.page.getByRole("button", { name: "Model: Qwen3 4B Instruct 2507" }).getByText("40%").waitFor();
   });
 
@@ -299,18 +301,16 @@ describe("faults", () => {
       scripted.connection("open");
     });
     await button("Renamed meanwhile").waitFor();
-    await expect.poll(() => open.page.getByText("The connection to Halogen is lost.").count()).toBe(0);
+    await eventually(() => open.page.getByText("The connection to Halogen is lost.").count()).toBe(0);
     expect(await button("Send").isEnabled()).toBe(true);
   });
 
   test("a failed reply says code, words, hint and numbers", async () => {
     open = await browser.open("errors");
     const card = open.page.getByRole("region", { name: "Error" }).first();
-    await expect
-      .poll(async () => (await card.innerText()).replace(/\s+/g, " "))
-      .toBe(
-        "This conversation has 11,204 tokens, the context holds 8,192. context.exceeded Load the model with a longer context, or begin a new chat with less text. Prompt tokens 11,204 Context length 8,192 Try again",
-      );
+    await eventually(async () => (await card.innerText()).replace(/\s+/g, " ")).toBe(
+      "This conversation has 11,204 tokens, the context holds 8,192. context.exceeded Load the model with a longer context, or begin a new chat with less text. Prompt tokens 11,204 Context length 8,192 Try again",
+    );
   });
 });
 
@@ -354,7 +354,7 @@ describe("for everyone", () => {
   test("the whole way by keyboard: new chat, model, send, stop, edit, versions, another chat", async () => {
     open = await browser.open("new");
     await open.page.keyboard.press("Alt+N");
-    await expect.poll(() => field().evaluate((element) => element === document.activeElement)).toBe(true);
+    await eventually(() => field().evaluate((element) => element === document.activeElement)).toBe(true);
     await open.page.keyboard.type("Hello");
     await open.page.keyboard.press("Enter");
     await open.page.locator('article[data-status="streaming"]').waitFor();
@@ -372,14 +372,14 @@ describe("for everyone", () => {
     await open.page.keyboard.press("Escape");
     await open.page.getByRole("dialog", { name: "Models" }).waitFor({ state: "hidden" });
     await open.page.keyboard.press("Control+K");
-    await expect
-      .poll(() => open.page.evaluate(() => document.activeElement?.getAttribute("aria-label")))
-      .toBe("Search everything");
+    await eventually(() => open.page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe(
+      "Search everything",
+    );
     await open.page.keyboard.press("ArrowDown");
     await open.page.keyboard.press("ArrowDown");
     const focused = await open.page.evaluate(() => document.activeElement?.getAttribute("title"));
     await open.page.keyboard.press("Enter");
-    await expect.poll(() => open.page.getByRole("heading", { level: 1 }).innerText()).toBe(focused);
+    await eventually(() => open.page.getByRole("heading", { level: 1 }).innerText()).toBe(focused);
   });
 
   test("the theme follows the system until the setting says otherwise", async () => {
@@ -388,9 +388,9 @@ describe("for everyone", () => {
     expect(await background()).toBe("rgb(22, 21, 19)");
     await open.page.keyboard.press("Control+,");
     await open.page.getByText("Light", { exact: true }).click();
-    await expect.poll(background).toBe("rgb(251, 250, 248)");
+    await eventually(background).toBe("rgb(251, 250, 248)");
     await open.page.emulateMedia({ colorScheme: "light" });
     await open.page.getByText("Dark", { exact: true }).click();
-    await expect.poll(background).toBe("rgb(22, 21, 19)");
+    await eventually(background).toBe("rgb(22, 21, 19)");
   });
 });

@@ -1,6 +1,6 @@
 import { ArrowDown } from "lucide-react";
-import { useMemo } from "react";
-import { Virtualizer } from "virtua";
+import { createContext, useContext, useLayoutEffect, useMemo } from "react";
+import { type CustomContainerComponentProps, Virtualizer } from "virtua";
 import { type ConversationRow, conversation } from "../../logic/conversation.ts";
 import { serial } from "../../store/ui.ts";
 import { IconButton } from "../control/button.tsx";
@@ -28,15 +28,31 @@ export function Conversation() {
   return <Rows key={sessionId} rows={rows} onJump={() => page.ui.setState({ followSerial: serial() })} />;
 }
 
+const StickContext = createContext<() => void>(() => undefined);
+
+/** The list sets its height after it has measured its rows, and then puts its own place right; only after both the end is known. */
+function Sheet({ style, children, ref }: CustomContainerComponentProps) {
+  const stick = useContext(StickContext);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the height is the reason
+  useLayoutEffect(() => queueMicrotask(stick), [stick, style.height]);
+  return (
+    <div ref={ref} style={style}>
+      {children}
+    </div>
+  );
+}
+
 function Rows({ rows, onJump }: { rows: readonly ConversationRow[]; onJump: () => void }) {
-  const { scroller, list, away, handlers } = useAnchor(rows);
+  const { scroller, list, away, stick, handlers } = useAnchor(rows);
   return (
     <div className="scroll-frame">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: the conversation scrolls by keyboard too */}
       <section ref={scroller} className="scroll" aria-label="Conversation" tabIndex={0} {...handlers}>
-        <Virtualizer ref={list} scrollRef={scroller} data={rows} startMargin={24} bufferSize={600}>
-          {(row, index) => <MessageRow key={row.message.id} row={row} last={index === rows.length - 1} />}
-        </Virtualizer>
+        <StickContext.Provider value={stick}>
+          <Virtualizer as={Sheet} ref={list} scrollRef={scroller} data={rows} startMargin={24} bufferSize={600}>
+            {(row, index) => <MessageRow key={row.message.id} row={row} last={index === rows.length - 1} />}
+          </Virtualizer>
+        </StickContext.Provider>
       </section>
       {away && <IconButton className="to-end" name="Go to the end" icon={ArrowDown} onClick={onJump} />}
     </div>

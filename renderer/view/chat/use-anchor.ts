@@ -20,6 +20,8 @@ interface Anchor {
   list: RefObject<VirtualizerHandle | null>;
   /** True when the end is more than a screen away. */
   away: boolean;
+  /** Goes to the end if the reader follows it. To be called when the content has its new height. */
+  stick(): void;
   handlers: {
     onScroll(): void;
     onWheel(event: { deltaY: number }): void;
@@ -69,14 +71,11 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of what is shown is a reason to look again
   useLayoutEffect(() => stick(), [stick, rows, live]);
 
-  // The list measures its rows after they are laid out; only then its height is true.
+  // A composer that grows makes the view smaller.
   useLayoutEffect(() => {
-    const element = scroller.current;
-    const content = element?.firstElementChild;
-    if (!element || !content) return;
+    if (!scroller.current) return;
     const observer = new ResizeObserver(stick);
-    observer.observe(content);
-    observer.observe(element);
+    observer.observe(scroller.current);
     return () => observer.disconnect();
   }, [stick]);
 
@@ -131,5 +130,5 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
     }),
     [],
   );
-  return { scroller, list, away, handlers };
+  return { scroller, list, away, stick, handlers };
 }

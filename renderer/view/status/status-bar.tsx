@@ -74,35 +74,35 @@ function LoadedModel() {
   );
 }
 
+/** The engine's pools, by the names it gives them. */
+const poolNames: Record<string, string> = { weights: "Weights", kv: "Context", scratch: "Scratch" };
+
 function Memory() {
   const telemetry = useLive((state) => state.telemetry);
-  if (!telemetry) return null;
-  const pool = telemetry.memory.find((candidate) => candidate.limit !== null);
-  const used = pool?.limit ? pool.used : telemetry.machineUsed;
-  const total = pool?.limit ?? telemetry.machineTotal;
-  if (total <= 0) return null;
+  if (!telemetry || telemetry.machineTotal <= 0) return null;
+  const { machineUsed, machineTotal, processBytes, memory } = telemetry;
   const detail = (
     <dl className="hint-table">
-      {telemetry.memory.map((one) => (
-        <div key={one.name}>
-          <dt>{one.name}</dt>
-          <dd>{one.limit === null ? formatBytes(one.used) : formatShare(one.used, one.limit)}</dd>
+      {memory.map((pool) => (
+        <div key={pool.name}>
+          <dt>{poolNames[pool.name] ?? pool.name}</dt>
+          <dd>{pool.limit === null ? formatBytes(pool.used) : formatShare(pool.used, pool.limit)}</dd>
         </div>
       ))}
       <div>
-        <dt>Machine</dt>
-        <dd>{formatShare(telemetry.machineUsed, telemetry.machineTotal)}</dd>
+        <dt>Engine process</dt>
+        <dd>{formatBytes(processBytes)}</dd>
       </div>
       <div>
-        <dt>Halogen's engine</dt>
-        <dd>{formatBytes(telemetry.processBytes)}</dd>
+        <dt>This machine</dt>
+        <dd>{formatShare(machineUsed, machineTotal)}</dd>
       </div>
     </dl>
   );
   return (
     <Hint text={detail}>
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its tooltip lists every pool */}
-      <span tabIndex={0}>{formatShare(used, total)}</span>
+      <span tabIndex={0}>{formatShare(machineUsed, machineTotal)}</span>
     </Hint>
   );
 }
