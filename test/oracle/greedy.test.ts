@@ -1,6 +1,7 @@
 /**
- * The engine's greedy tokens against llama.cpp's (make-greedy-golden.mjs). A first differing token is allowed only where llama.cpp's own two best
- * logits lie close together; every difference is listed.
+ * The engine's greedy tokens against llama.cpp's (make-greedy-golden.mjs). This small model has many near ties, and llama.cpp leaves its own path on
+ * most prompts when only its attention is computed another way. So a first difference is allowed where llama.cpp's two best logits lie close together,
+ * or where its own variants have parted by then; and along its whole path the engine may differ no more than those variants do. All is listed.
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -15,16 +16,25 @@ interface Row {
   seconds: number[];
   /** Per step, how far the second best log probability lies behind the best. */
   gaps: number[];
-  /** Where llama.cpp leaves its own path when it computes attention another way. */
-  selfDifference: { step: number; gap: number } | null;
+  /** For how many steps llama.cpp's own variants all stay on the path. */
+  decided: number;
+}
+
+interface Variant {
+  name: string;
+  /** Share of steps with the same best token, along the path. */
+  sameBest: number;
+  /** Mean over the steps of the difference in the lead of the best token over the second, in nats. */
+  meanDifference: number;
 }
 
 const nearTie = 0.05;
-/** Of all steps, when the engine follows llama.cpp's path: how many of its best tokens must be llama.cpp's. */
-const leastAgreement = 0.97;
+/** How much further than llama.cpp's own variants the engine may be. */
+const slack = { sameBest: 0.01, meanDifference: 1.25 };
 
 const golden = JSON.parse(readFileSync(new URL("../fixtures/greedy-smollm2.json", import.meta.url), "utf8")) as {
   steps: number;
+  variants: Variant[];
   rows: Row[];
 };
 
@@ -38,10 +48,10 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  const own = golden.rows.filter((row) => row.selfDifference !== null).length;
+  const undecided = golden.rows.filter((row) => row.decided < golden.steps).length;
   console.log(
-    `${golden.rows.length} prompts x ${golden.steps} greedy tokens: ${differences.length} leave llama.cpp's path ` +
-      `(llama.cpp leaves its own in ${own} when only its attention is computed another way)`,
+    `${golden.rows.length} prompts x ${golden.steps} greedy tokens: on ${differences.length} the engine leaves llama.cpp's path ` +
+      `(llama.cpp's own variants part on ${undecided})`,
     ...differences.map((line) => `\n  ${line}`),
   );
   await engine.close();
@@ -74,15 +84,17 @@ describe("greedy tokens", () => {
     const step = ids.findIndex((id, at) => id !== row.ids[at]);
     if (step < 0) return;
     const gap = row.gaps[step] ?? Number.POSITIVE_INFINITY;
-    const line = `${row.name}: step ${step}: ${ids[step]} instead of ${row.ids[step]}, llama.cpp's two best are ${gap} apart`;
+    const apart = step >= row.decided;
+    const line =
+      `${row.name}: step ${step}: ${ids[step]} instead of ${row.ids[step]}, llama.cpp's two best are ${gap} apart` +
+      (apart ? `, its own variants part at step ${row.decided}` : "");
     differences.push(line);
-    expect(gap, line).toBeLessThanOrEqual(nearTie);
-    expect(ids[step], `${line}, and its second best is another`).toBe(row.seconds[step]);
+    if (!apart) expect(gap, line).toBeLessThanOrEqual(nearTie);
   });
 
-  it("agree step by step along llama.cpp's path", async () => {
+  it("stay as close to llama.cpp along its path as its own variants do", async () => {
     let same = 0;
-    let wide = 0;
+    let difference = 0;
     for (const row of golden.rows) {
       const tokens = Int32Array.from([...row.prompt, ...row.ids]);
       const scores = await engine.score(model.handle, tokens, row.prompt.length - 1);
@@ -92,11 +104,24 @@ describe("greedy tokens", () => {
         const line = scores.subarray(step * width, (step + 1) * width);
         const best = line.reduce((found, value, at) => (value > (line[found] ?? 0) ? at : found), 0);
         if (best === id) same += 1;
-        else if ((row.gaps[step] ?? 0) > nearTie) wide += 1;
+        const lead = (line[id] ?? 0) - (line[row.seconds[step] ?? 0] ?? 0);
+        difference += Math.abs(lead - (row.gaps[step] ?? 0));
       });
     }
     const all = golden.rows.length * golden.steps;
-    console.log(`along llama.cpp's path: ${same} of ${all} best tokens agree; ${wide} differ where it is no near tie`);
-    expect(same / all).toBeGreaterThanOrEqual(leastAgreement);
+    const found = { sameBest: same / all, meanDifference: difference / all };
+    console.log(
+      [{ name: "Halogen", ...found }, ...golden.variants]
+        .map(
+          (one) =>
+            `${one.name}: best token the same at ${(100 * one.sameBest).toFixed(2)} %, lead differs by ${one.meanDifference.toFixed(4)}`,
+        )
+        .join("\n"),
+    );
+    expect(found.sameBest).toBeGreaterThanOrEqual(
+      Math.min(...golden.variants.map((one) => one.sameBest)) - slack.sameBest,
+    );
+    const most = Math.max(...golden.variants.map((one) => one.meanDifference));
+    expect(found.meanDifference).toBeLessThanOrEqual(most * slack.meanDifference);
   });
 });
