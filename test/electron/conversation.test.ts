@@ -8,7 +8,7 @@ import { closeDisplay, makeDataFolder, obstacle, root, type Shell, startShell, u
 const reason = obstacle();
 
 describe.skipIf(reason !== null)(`Electron: conversation${reason === null ? "" : ` (skipped: ${reason})`}`, () => {
-  const data = makeDataFolder();
+  const data = makeDataFolder("halogen 模型　é😀 ");
   let shell: Shell;
 
   beforeAll(async () => {

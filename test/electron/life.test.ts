@@ -115,6 +115,25 @@ describe.skipIf(reason !== null)(`Electron: life${reason === null ? "" : ` (skip
     });
   });
 
+  test("the app killed with SIGKILL in a reply: no process stays, and the next start has the words", async () => {
+    const shell = await start();
+    await send(shell, 'script:["Written down. ",{"wait":400},"later",{"hang":"cancellable"}]');
+    // What comes later is shown after what came before it was flushed, at most 250 ms after it was made.
+    await shell.page.getByText("Written down. later", { exact: true }).waitFor();
+    const main = shell.app.process();
+    const pids = [main.pid ?? 0, ...childrenOf(main.pid ?? 0)];
+    main.kill("SIGKILL");
+    expect(await ended(main)).toBe("SIGKILL");
+    open = [];
+    await allGone(pids);
+    const again = await start();
+    await again.page
+      .getByRole("button", { name: /Written down/ })
+      .first()
+      .click();
+    await again.page.getByText(/^Written down\. (later)?$/).waitFor();
+  });
+
   test("closing the window is quitting, also while the engine hangs and hears nothing", async () => {
     const shell = await start();
     await send(shell, 'script:["Deaf. ",{"hang":"deaf"}]');
