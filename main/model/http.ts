@@ -74,8 +74,10 @@ async function request(url: URL, options: GetOptions): Promise<IncomingMessage> 
     return send(proxy.protocol === "https:", { ...base, ...target(proxy), path: url.href, headers }, url, options);
   }
   const socket = await tunnel(proxy, url, options);
+  // Any agent, even `false`, would connect by itself; without one the Host header would name port 80.
   const createConnection = (): Duplex => tlsConnect({ socket, servername: bare(url), ALPNProtocols: ["http/1.1"] });
-  return send(true, { ...base, ...target(url), agent: false, createConnection } as RequestOptions, url, options);
+  const headers = { ...base.headers, host: url.host };
+  return send(true, { ...base, ...target(url), headers, createConnection } as RequestOptions, url, options);
 }
 
 function send(
