@@ -169,9 +169,9 @@ export async function startShell(options: StartOptions): Promise<Shell> {
 }
 
 /** Started as a plain process, for what ends before it has a window. */
-export async function startProcess(options: StartOptions): Promise<ChildProcess> {
+export async function startProcess(options: StartOptions, switches: string[] = []): Promise<ChildProcess> {
   const { program, args, env } = await commandLine(options);
-  return spawn(program, args, { env, stdio: ["ignore", "pipe", "pipe"] });
+  return spawn(program, [...switches, ...args], { env, stdio: ["ignore", "pipe", "pipe"] });
 }
 
 /** Settles when the process's standard error holds this; rejects when it ends without. */
