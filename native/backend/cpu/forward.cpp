@@ -200,9 +200,11 @@ class Pass {
             float* head = first + h * block.head_dim;
             program_.rms_norm(head, weights(norm), head, block.head_dim, program_.description.norm_epsilon);
           }
-          const int64_t half = table.rotated / 2;
-          program_.rope(first, own.end - own.begin, block.head_dim, table.rotated, scratch(table.cosine) + t * half,
-                        scratch(table.sine) + t * half, block.neox);
+          if (table.rotated > 0) {
+            const int64_t half = table.rotated / 2;
+            program_.rope(first, own.end - own.begin, block.head_dim, table.rotated, scratch(table.cosine) + t * half,
+                          scratch(table.sine) + t * half, block.neox);
+          }
         }
         if (i > 0) store(block, t, own, first, i == 2);
       }

@@ -14,7 +14,7 @@ namespace {
 // Some microseconds of spinning cover a stage's uneven end; yielding covers the gap between two steps of a decode, and
 // lets the member waited for run at once where there are more threads than cores.
 constexpr int spins = 400;
-constexpr int yields = 200;
+constexpr int yields = 500;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)

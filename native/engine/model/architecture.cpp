@@ -9,6 +9,9 @@ namespace {
 
 constexpr Architecture table[] = {
     {"llama", describe_llama},
+    {"qwen2", describe_qwen2},
+    {"qwen3", describe_qwen3},
+    {"smollm3", describe_smollm3},
 };
 
 // Parts of a split model: each is a whole GGUF file with some of the tensors.

@@ -23,5 +23,8 @@ Description describe(const gguf::File& file);
 std::string architecture_name(const gguf::File& file);
 
 Description describe_llama(const Header& header);
+Description describe_qwen2(const Header& header);
+Description describe_qwen3(const Header& header);
+Description describe_smollm3(const Header& header);
 
 }  // namespace halogen::model

@@ -1,68 +1,10 @@
-// Architecture "llama": Llama 1 to 3.x, SmolLM2, Mistral, TinyLlama. Pre-norm, adjacent-pair rope, SiLU-gated
-// feed-forward.
-#include <cmath>
-
-#include "native/engine/model/architecture.h"
+// Architecture "llama": Llama 1 to 3.x, SmolLM2, Mistral, TinyLlama.
+#include "native/engine/model/dense.h"
 
 namespace halogen::model {
 
 Description describe_llama(const Header& header) {
-  if (header.whole_or("expert_count", 0, 0, 1 << 20) > 0) header.unsupported("mixture-of-experts feed-forwards");
-  const std::string scaling = header.string_or("rope.scaling.type", "none");
-  if (scaling != "none" && scaling != "linear") header.unsupported("rope scaling \"" + scaling + "\"");
-
-  Description model;
-  const int64_t layers = header.whole("block_count", 1, 1000);
-  model.embedding = header.whole("embedding_length", 1, 1 << 20);
-  model.context = header.whole("context_length", 1, int64_t{1} << 31);
-  model.norm_epsilon = static_cast<float>(header.real("attention.layer_norm_rms_epsilon", 0, 1));
-
-  const gguf::Tensor* embedding = header.file().tensor("token_embd.weight");
-  model.vocabulary =
-      embedding != nullptr ? static_cast<int64_t>(std::min<uint64_t>(embedding->shape[1], INT32_MAX)) : 0;
-  model.token_embedding = header.matrix("token_embd.weight", model.embedding, model.vocabulary);
-  model.output_norm = header.vector("output_norm.weight", model.embedding);
-  const bool tied = header.file().tensor("output.weight") == nullptr;
-  model.output = tied ? model.token_embedding : header.matrix("output.weight", model.embedding, model.vocabulary);
-
-  for (int64_t i = 0; i < layers; ++i) {
-    const std::string block = "blk." + std::to_string(i) + ".";
-    Layer layer;
-    Attention& attention = layer.attention;
-    attention.heads = header.whole_at("attention.head_count", i, -1, 1, 1 << 16);
-    attention.kv_heads = header.whole_at("attention.head_count_kv", i, attention.heads, 1, 1 << 16);
-    if (attention.heads % attention.kv_heads != 0) {
-      header.unsupported(std::to_string(attention.heads) + " heads over " + std::to_string(attention.kv_heads) +
-                         " key-value heads");
-    }
-    attention.head_dim = header.whole_or("attention.key_length", model.embedding / attention.heads, 1, 4096);
-    if (attention.head_dim < 2 ||
-        header.whole_or("attention.value_length", attention.head_dim, 1, 4096) != attention.head_dim) {
-      header.unsupported("keys and values of different lengths");
-    }
-    attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
-    attention.rope.rotated = header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim);
-    if (attention.rope.rotated % 2 != 0) header.unsupported("rope over an odd number of dimensions");
-    attention.rope.base = header.real_or("rope.freq_base", 10000, 1, 1e12);
-    if (scaling == "linear") attention.rope.scale = 1 / header.real_or("rope.scaling.factor", 1, 1e-3, 1e6);
-    attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
-
-    const int64_t query_rows = attention.heads * attention.head_dim;
-    const int64_t kv_rows = attention.kv_heads * attention.head_dim;
-    layer.attention_norm = header.vector(block + "attn_norm.weight", model.embedding);
-    attention.query = header.matrix_with_bias(block + "attn_q", model.embedding, query_rows);
-    attention.key = header.matrix_with_bias(block + "attn_k", model.embedding, kv_rows);
-    attention.value = header.matrix_with_bias(block + "attn_v", model.embedding, kv_rows);
-    attention.output = header.matrix_with_bias(block + "attn_output", query_rows, model.embedding);
-
-    const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
-    layer.feed_forward_norm = header.vector(block + "ffn_norm.weight", model.embedding);
-    layer.feed_forward.gate = header.matrix(block + "ffn_gate.weight", model.embedding, feed_forward);
-    layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
-    layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);
-    model.layers.push_back(layer);
-  }
-  return model;
+  return describe_dense(header, {});
 }
 
 }  // namespace halogen::model
