@@ -30,7 +30,6 @@ import { focusWindow, openWindow } from "./window.ts";
 
 const installation = findInstallation();
 const version = readVersion(installation);
-const website = "https://github.com/halogen-chat/halogen";
 const clock = () => Date.now();
 /** Closing takes less; a fault in it must not leave a process behind. */
 const closeMilliseconds = 5000;
@@ -84,7 +83,6 @@ function buildMenu(environment: Environment): void {
         if (fault !== "") report(new Error(fault));
       }, report);
     },
-    openWebsite: () => void shell.openExternal(website).catch(report),
     showAbout() {
       const { electron, chrome, node } = process.versions;
       const detail = `Version ${version}\nElectron ${electron}, Chromium ${chrome}, Node ${node}`;
@@ -167,6 +165,7 @@ declareScheme(protocol);
 // As root, Chromium's sandbox cannot work; who starts it so has to say it (then this call would contradict).
 if (!app.commandLine.hasSwitch("no-sandbox")) app.enableSandbox();
 guardContents(app, shell, report);
+// What a reply has so far is in the store; going on loses less than ending here would.
 process.on("uncaughtException", report);
 process.on("unhandledRejection", report);
 

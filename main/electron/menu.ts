@@ -6,7 +6,6 @@ export interface MenuOptions {
   /** Sends a key with Ctrl (Command on a Mac) to the page. */
   press(key: string): void;
   openFolder(which: "data" | "models"): void;
-  openWebsite(): void;
   showAbout(): void;
   /** Developer tools are offered. */
   developer: boolean;
@@ -69,10 +68,7 @@ export function menuTemplate(options: MenuOptions): MenuItemConstructorOptions[]
     {
       label: "&Help",
       role: "help",
-      submenu: [
-        { label: "Halogen on the &web", click: options.openWebsite },
-        { label: "&About Halogen", click: options.showAbout },
-      ],
+      submenu: [{ label: "&About Halogen", click: options.showAbout }],
     },
   ];
 }

@@ -14,7 +14,6 @@ function make(platform: NodeJS.Platform, developer = false) {
     developer,
     press: (key) => pressed.push(key),
     openFolder: (which) => pressed.push(which),
-    openWebsite: () => pressed.push("website"),
     showAbout: () => pressed.push("about"),
   });
   return { template, all: items(template), pressed };
