@@ -7,9 +7,11 @@ import { unmapBytes } from "./byte-map.ts";
 import { createByteTable } from "./byte-table.ts";
 import { type Joiner, mergeSymbols } from "./merge.ts";
 import { createPairTable } from "./pair-table.ts";
+import { cachePieces } from "./piece-cache.ts";
 import { type PreTokenizer, splitPieces } from "./pre-tokenizer.ts";
 import { checkOffsets, malformed, readByteTokens, spaceMark, specialIdOf, type TokenBytes } from "./token-bytes.ts";
 import { writeUtf8 } from "./utf8.ts";
+import { createWordCutter } from "./word-cutter.ts";
 
 export interface TextEncoding {
   /** Appends the ids of `text`, in which no special token is looked for: all that lies between two of them, or an end. */
@@ -18,9 +20,6 @@ export interface TextEncoding {
 
 /** A character that is no symbol is this minus its code point: below zero, and never -1, which the merge loop keeps for itself. */
 const strangerOffset = -2;
-/** Longer pieces are rarely seen twice. */
-const longestCached = 48;
-const mostCached = 65_536;
 
 /** `form`: what a piece is made of before merging. */
 export function createBytePair(
@@ -125,7 +124,6 @@ export function createBytePair(
   const unknown = specialIdOf(vocabulary, "unknown");
   let scratch = new Uint8Array(256);
   let symbols = new Int32Array(256);
-  const cache = new Map<string, number[]>();
 
   const emitByte = (byte: number, ids: number[]): void => {
     const symbol = byteTokens === null ? (byteSymbols[byte] as number) : (byteTokens[byte] ?? count);
@@ -180,25 +178,15 @@ export function createBytePair(
     for (let i = 0; i < left; i++) emit(symbols[i] as number, ids);
   };
 
-  const take = (piece: string, ids: number[]): void => {
-    if (piece.length > longestCached) {
-      encodePiece(piece, ids);
-      return;
-    }
-    let known = cache.get(piece);
-    if (known === undefined) {
-      known = [];
-      encodePiece(piece, known);
-      if (cache.size >= mostCached) cache.clear();
-      cache.set(piece, known);
-    }
-    for (const id of known) ids.push(id);
-  };
-
+  const take = cachePieces(encodePiece);
+  if (form === "bytes") {
+    return { encode: (text, ids) => splitPieces(text, pre.expressions, (piece) => take(piece, ids)) };
+  }
+  const cut = createWordCutter(tokens, (id) => tokens.mergeable[id] === 1);
   return {
     encode: (text, ids) => {
-      const marked = form === "characters" ? text.replaceAll(" ", spaceMark) : text;
-      splitPieces(marked, pre.expressions, (piece) => take(piece, ids));
+      const word = (piece: string): void => take(piece, ids);
+      splitPieces(text.replaceAll(" ", spaceMark), pre.expressions, (line) => cut(line, word));
     },
   };
 }
