@@ -1,8 +1,8 @@
 /** Calls on sessions: the store does the work; what changed is told to every page. */
 import type { Handlers } from "../../app/contract/client.ts";
 import type { AnyEvent } from "../../app/contract/event.ts";
-import type { Message } from "../../app/contract/message.ts";
 import { HalogenError } from "../../app/error.ts";
+import { createTree } from "../../app/session/tree.ts";
 import type { Store } from "../store/store.ts";
 
 type SessionCall = Extract<keyof Handlers, `session.${string}`>;
@@ -58,12 +58,13 @@ export function createSessionHandlers(options: SessionHandlerOptions): Pick<Hand
     async "session.select"({ sessionId, messageId }) {
       const document = store.document(sessionId);
       if (document === null) throw noSession(sessionId);
-      if (!document.messages.some((message) => message.id === messageId)) {
+      const tree = createTree(document.messages);
+      if (tree.get(messageId) === undefined) {
         throw new HalogenError("message.not_found", "This message is not in the chat (any more).", {
           detail: { sessionId, messageId },
         });
       }
-      return changed(store.setHead(sessionId, newestLeaf(document.messages, messageId)));
+      return changed(store.setHead(sessionId, tree.newestLeaf(messageId)));
     },
     "session.search": async ({ query, limit }) => ({ hits: store.search(query, limit) }),
   };
@@ -79,16 +80,4 @@ function noSession(sessionId: string): HalogenError {
     hint: "It may have been deleted in another window.",
     detail: { sessionId },
   });
-}
-
-/** Messages are in creation order, so the last one that descends from this one has no children. */
-function newestLeaf(messages: readonly Message[], messageId: string): string {
-  const below = new Set([messageId]);
-  let leaf = messageId;
-  for (const { id, parentId } of messages) {
-    if (parentId === null || !below.has(parentId)) continue;
-    below.add(id);
-    leaf = id;
-  }
-  return leaf;
 }
