@@ -1,4 +1,5 @@
 import type { Message } from "../../app/contract/message.ts";
+import { createTree, type Tree } from "../../app/session/tree.ts";
 
 export interface ConversationRow {
   message: Message;
@@ -7,38 +8,38 @@ export interface ConversationRow {
   index: number;
 }
 
-/** Children are derived from parents alone, so no stored child list can lose a branch. */
-export function childrenByParent(messages: Iterable<Message>): Map<string | null, Message[]> {
-  const children = new Map<string | null, Message[]>();
-  for (const message of messages) {
-    const list = children.get(message.parentId);
-    if (list) list.push(message);
-    else children.set(message.parentId, [message]);
-  }
-  for (const list of children.values()) list.sort((a, b) => a.createdAt - b.createdAt || (a.id < b.id ? -1 : 1));
-  return children;
+function inOrder(messages: ReadonlyMap<string, Message>): Message[] {
+  return [...messages.values()].sort((a, b) => a.createdAt - b.createdAt);
+}
+
+function tipOf(tree: Tree<Message>, ordered: readonly Message[], headId: string | null): string | undefined {
+  if (headId !== null && tree.get(headId)) return headId;
+  const newest = ordered[ordered.length - 1];
+  return newest && tree.newestLeaf(newest.id);
 }
 
 /** The rows from the first message to `headId`. A head that is not there shows the newest branch rather than nothing. */
 export function conversation(messages: ReadonlyMap<string, Message>, headId: string | null): ConversationRow[] {
-  const children = childrenByParent(messages.values());
-  const tip = (headId === null ? undefined : messages.get(headId)) ?? newestLeaf(children, null);
-  const rows: ConversationRow[] = [];
-  const seen = new Set<string>();
-  for (let message = tip; message && !seen.has(message.id); ) {
-    seen.add(message.id);
-    const siblings = children.get(message.parentId) ?? [message];
-    rows.push({ message, siblings, index: siblings.indexOf(message) });
-    message = message.parentId === null ? undefined : messages.get(message.parentId);
-  }
-  rows.reverse();
-  return rows.filter((row) => row.message.role !== "system");
+  const ordered = inOrder(messages);
+  const tree = createTree(ordered);
+  const tip = tipOf(tree, ordered, headId);
+  if (tip === undefined) return [];
+  return tree
+    .pathTo(tip)
+    .filter((message) => message.role !== "system")
+    .map((message) => {
+      const siblings = tree.siblings(message.id);
+      return { message, siblings, index: siblings.indexOf(message) };
+    });
 }
 
-function newestLeaf(children: Map<string | null, Message[]>, parentId: string | null): Message | undefined {
-  let leaf = children.get(parentId)?.at(-1);
-  for (let next = leaf; next; next = children.get(next.id)?.at(-1)) leaf = next;
-  return leaf;
+/** Messages that nothing follows: the ends of all branches. */
+export function branchCount(messages: ReadonlyMap<string, Message>): number {
+  const parents = new Set<string | null>();
+  for (const message of messages.values()) parents.add(message.parentId);
+  let ends = 0;
+  for (const id of messages.keys()) if (!parents.has(id)) ends += 1;
+  return ends;
 }
 
 /** What copying a message gives: its text blocks, without the reasoning. */

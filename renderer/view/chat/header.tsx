@@ -1,19 +1,16 @@
 import { PanelLeft } from "lucide-react";
+import { useMemo } from "react";
 import { attempt } from "../../command/command.ts";
 import { renameSession } from "../../command/session.ts";
 import { toggleSidebar } from "../../command/view.ts";
-import { childrenByParent } from "../../logic/conversation.ts";
+import { branchCount } from "../../logic/conversation.ts";
 import { IconButton } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { RenameField } from "../sidebar/rename-field.tsx";
 
 function useBranchCount(sessionId: string | null): number {
   const messages = useDocument((state) => (sessionId === null ? undefined : state.messages.get(sessionId)));
-  if (!messages) return 1;
-  const children = childrenByParent(messages.values());
-  let leaves = 0;
-  for (const message of messages.values()) if (!children.has(message.id)) leaves += 1;
-  return Math.max(1, leaves);
+  return useMemo(() => (messages ? branchCount(messages) : 0), [messages]);
 }
 
 export function ChatHeader() {

@@ -9,7 +9,7 @@ import {
   type ScrollPosition,
 } from "../../logic/anchor.ts";
 import type { ConversationRow } from "../../logic/conversation.ts";
-import { useLive, usePage, useUi } from "../page.ts";
+import { usePage, useUi } from "../page.ts";
 
 function positionOf(element: HTMLElement): ScrollPosition {
   return { top: element.scrollTop, height: element.scrollHeight, viewport: element.clientHeight };
@@ -51,8 +51,6 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
   const [away, setAway] = useState(false);
   const followSerial = useUi((state) => state.followSerial);
   const target = useUi((state) => state.target);
-  const lastId = rows.at(-1)?.message.id;
-  const live = useLive((state) => (lastId === undefined ? undefined : state.replies.get(lastId)));
 
   const stick = useCallback(() => {
     const element = scroller.current;
@@ -69,7 +67,7 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
   }, [stick]);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: each change of what is shown is a reason to look again
-  useLayoutEffect(() => stick(), [stick, rows, live]);
+  useLayoutEffect(() => stick(), [stick, rows]);
 
   // A composer that grows makes the view smaller.
   useLayoutEffect(() => {

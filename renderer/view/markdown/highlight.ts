@@ -60,6 +60,8 @@ export async function createLineHighlighter(info: string): Promise<LineHighlight
         lang: language,
         theme,
         tokenizeMaxLineLength: 5000,
+        // Per line. The first line of a language compiles its expressions, and on a busy machine half a second is not enough.
+        tokenizeTimeLimit: 2000,
         ...(state ? { grammarState: state } : {}),
       });
       state = highlighter.getLastGrammarState(tokens) ?? state;

@@ -4,10 +4,10 @@ import type { CatalogueEntry, Download } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
 import { cancelDownload, scanModels, startDownload } from "../../command/model.ts";
 import { formatBytes, formatRemaining, formatShare } from "../../logic/number.ts";
+import { ErrorCard } from "../control/error-card.tsx";
 import { ProgressBar } from "../control/progress.tsx";
 import { CopyButton } from "../markdown/code-block.tsx";
 import { useDocument, usePage } from "../page.ts";
-import { DownloadFailure } from "./download-failure.tsx";
 
 const running: ReadonlySet<Download["state"]> = new Set([
   "queued",
@@ -95,7 +95,7 @@ function StarterCard({ entry }: { entry: CatalogueEntry }) {
         <DownloadProgress download={download} />
       ) : (
         <>
-          {download?.state === "failed" && download.error && <DownloadFailure error={download.error} />}
+          {download?.state === "failed" && download.error && <ErrorCard error={download.error} />}
           {download?.state === "cancelled" && (
             <p className="quiet">Cancelled. What was received is kept for the next try.</p>
           )}

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Message } from "../../../../app/contract/message.ts";
-import { conversation, messageText } from "../../../../renderer/logic/conversation.ts";
+import { branchCount, conversation, messageText } from "../../../../renderer/logic/conversation.ts";
 
 function message(id: string, parentId: string | null, createdAt: number, role: Message["role"] = "user"): Message {
   const rest = { blocks: [], status: "complete" as const, error: null, modelId: null, modelName: null, stats: null };
@@ -29,14 +29,20 @@ describe("the shown branch", () => {
   });
 
   test("a head that is not there shows the newest branch, not nothing", () => {
-    expect(conversation(tree, "gone").map((row) => row.message.id)).toEqual(["a", "b2"]);
-    expect(conversation(tree, null).map((row) => row.message.id)).toEqual(["a", "b2"]);
+    expect(conversation(tree, "gone").map((row) => row.message.id)).toEqual(["a", "b1", "c", "d2"]);
+    expect(conversation(tree, null).map((row) => row.message.id)).toEqual(["a", "b1", "c", "d2"]);
+    expect(conversation(new Map(), null)).toEqual([]);
   });
 
   test("a parent that is not there, or a loop, does not hang", () => {
     expect(conversation(byId([message("x", "lost", 1)]), "x").map((row) => row.message.id)).toEqual(["x"]);
     const loop = byId([message("x", "y", 1), message("y", "x", 2)]);
-    expect(conversation(loop, "x").map((row) => row.message.id)).toEqual(["y", "x"]);
+    expect(conversation(loop, "y").map((row) => row.message.id)).toEqual(["x", "y"]);
+  });
+
+  test("branches are counted by their ends", () => {
+    expect(branchCount(tree)).toBe(3);
+    expect(branchCount(new Map())).toBe(0);
   });
 
   test("system messages are not rows", () => {
