@@ -65,7 +65,8 @@ describe("stop", () => {
     const stopped = h.store.message(reply.id);
     expect(stopped).toMatchObject({ status: "stopped", error: null });
     expect(shown(stopped ?? reply).text).toBe(replayed(h.events, reply.id).join(""));
-    expect(shown(stopped ?? reply).text).toMatch(/^word/);
+    // Two deltas were seen, of one byte each at least: how much more there is, is a matter of time.
+    expect(shown(stopped ?? reply).text).toMatch(/^wo/);
     expect(h.engine.counters.cancelled).toBe(1);
     expect(h.chat.running(session.id)).toBe(false);
     expect(shown(await h.ask(session, "y")).text).toBe("next");
