@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
+#include <system_error>
 
 #include "native/backend/backend.h"
 #include "native/engine/model/architecture.h"
@@ -26,6 +27,9 @@ auto translated(Body&& body) {
   } catch (const std::bad_alloc&) {
     throw Error(code::memory_exhausted, "The system refused memory for this.",
                 "Close other programs, or choose a smaller model or context.");
+  } catch (const std::system_error& error) {
+    throw Error(code::engine_unavailable, std::string("The system refused a thread or a lock: ") + error.what() + ".",
+                "Close other programs.", {{"errno", error.code().value()}});
   }
 }
 

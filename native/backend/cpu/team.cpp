@@ -1,5 +1,10 @@
 #include "native/backend/cpu/team.h"
 
+#include <string>
+#include <system_error>
+
+#include "native/engine/error.h"
+
 #ifdef __linux__
 #include <pthread.h>
 #include <sched.h>
@@ -60,10 +65,22 @@ void pin(int core) {
 
 Team::Team(int count, std::vector<int> cores) : count_(count), cores_(std::move(cores)) {
   threads_.reserve(static_cast<size_t>(count - 1));
-  for (int i = 1; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
+  try {
+    for (int i = 1; i < count; ++i) threads_.emplace_back([this, i] { work(i); });
+  } catch (const std::system_error& error) {
+    stop();
+    throw Error(
+        code::engine_unavailable,
+        "The system refused thread " + std::to_string(threads_.size() + 2) + " of " + std::to_string(count) + ".",
+        "Choose fewer threads.", {{"threads", count}, {"errno", error.code().value()}});
+  }
 }
 
 Team::~Team() {
+  stop();
+}
+
+void Team::stop() {
   round_.store(-1, std::memory_order_release);
   round_.notify_all();
   for (std::thread& thread : threads_) thread.join();

@@ -27,7 +27,8 @@ class Team {
     uint64_t stage_ = 0;
   };
 
-  // count >= 1 members. `cores`: where to pin member i (i modulo the size); empty: not pinned.
+  // count >= 1 members. `cores`: where to pin member i (i modulo the size); empty: not pinned. Throws
+  // engine.unavailable.
   Team(int count, std::vector<int> cores);
   ~Team();
   Team(const Team&) = delete;
@@ -49,6 +50,7 @@ class Team {
 
   void run_raw(Call call, void* context);
   void work(int index);
+  void stop();
   void arrive(Member& member);
 
   const int count_;
