@@ -49,7 +49,7 @@ export const commandLine = (file, args) => [file, ...args].map(quote).join(" ");
 const interactive = process.stderr.isTTY === true && process.env.CI === undefined;
 export const say = (line) => process.stderr.write(`${line}\n`);
 
-/** A long step's line: redrawn in a terminal, else repeated every fifteen seconds. `end` leaves one line with the time it took. */
+/** A long step's line with a note of what goes on (null keeps the last): redrawn in a terminal, else repeated every fifteen seconds. `end` leaves one line with the time it took. */
 export function progress(title) {
   const begun = Date.now();
   let note = "";
@@ -62,6 +62,7 @@ export function progress(title) {
   const timer = interactive ? setInterval(draw, 250) : setInterval(() => say(`  … ${seconds()}  ${note}`), 15_000);
   return {
     note: (text) => {
+      if (text === null) return;
       note = text
         .replace(/\p{Cc}/gu, " ")
         .trim()
@@ -75,9 +76,19 @@ export function progress(title) {
   };
 }
 
-/** Runs a command with a progress line and a log; throws StepError with the last lines on failure. Returns its standard output. */
+/**
+ * Runs a command with a progress line (`noteOf` makes its note from a line of output) and a log. Throws StepError with the last lines on failure.
+ * Returns its standard output.
+ */
 export async function run(title, file, args, options = {}) {
-  const { cwd = root, env = {}, hint = "", timeout = 0, log = title.replace(/\W+/g, "-").toLowerCase() } = options;
+  const {
+    cwd = root,
+    env = {},
+    hint = "",
+    timeout = 0,
+    noteOf = (line) => line,
+    log = title.replace(/\W+/g, "-").toLowerCase(),
+  } = options;
   mkdirSync(join(cache, "log"), { recursive: true });
   const logFile = join(cache, "log", `${log}.log`);
   const descriptor = openSync(logFile, "w");
@@ -89,7 +100,7 @@ export async function run(title, file, args, options = {}) {
     writeSync(descriptor, chunk);
     const text = chunk.toString("utf8");
     const lines = text.split(/[\r\n]+/).filter((line) => line.trim() !== "");
-    if (lines.length > 0) bar.note(lines[lines.length - 1]);
+    for (const line of lines) bar.note(noteOf(line));
     tail = [...tail, ...lines].slice(-25);
   };
   const ended = await new Promise((resolve) => {

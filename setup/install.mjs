@@ -24,8 +24,14 @@ export const packages = {
 };
 
 export async function npmInstall(title, folder, more = []) {
-  const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", ...more];
-  await run(title, npm, args, { cwd: folder, hint: network });
+  const args = ["install", "--no-save", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=http", ...more];
+  let fetched = 0;
+  const noteOf = (line) => {
+    if (!/\bhttp fetch\b/.test(line)) return null;
+    fetched += 1;
+    return `${fetched} requests answered`;
+  };
+  await run(title, npm, args, { cwd: folder, hint: network, noteOf });
 }
 
 /** The npm package `node` brings its program by its own install script, the one script that is run. */

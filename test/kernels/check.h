@@ -31,7 +31,7 @@ void check_dequantize(const kernel::Entry& entry, Report& report);
 void check_attention(const kernel::Entry& entry, Report& report);
 void check_element(const kernel::Entry& entry, Report& report);
 
-// Golden blocks of `path` (test/oracle/make-block-golden.py) through the row's dequantiser.
+// Golden blocks of `path` (test/oracle/make_block_golden.py) through the row's dequantiser.
 void check_golden_blocks(const kernel::Entry& entry, const std::string& path, Report& report);
 
 // Prints speeds as JSON, of the rows whose "quant/variant" begins with `wanted`.

@@ -53,7 +53,7 @@ describe("kernels", () => {
     expect([...outcomes.keys()].sort()).toEqual([...rows].sort());
   });
 
-  it.each(rows)("%s", (row, context) => {
+  it.for(rows)("%s", (row, context) => {
     const outcome = outcomes.get(row);
     if (outcome?.skipped !== undefined) {
       expect(row.endsWith("/reference")).toBe(false);

@@ -97,6 +97,11 @@ export const scriptRows: readonly Row[] = [
   { part: "renderer/vite.config.ts", may: [], packages: ["node", "vite", "@vitejs/plugin-react"] },
 
   { part: "setup", may: [], packages: ["node"] },
+  {
+    part: "setup/starter.mjs",
+    may: ["setup", "app/error.ts", "main/model", "main/setting"],
+    packages: ["node"],
+  },
   { part: "setup/bundle.mjs", may: ["setup"], packages: ["node", "esbuild"] },
   { part: "setup/screens.mjs", may: ["setup"], packages: ["node", "playwright-core"] },
 
@@ -133,6 +138,11 @@ export const nativeRows: readonly Row[] = [
     part: "test/native",
     may: ["native/engine", "native/backend", "native/bench", "kernels", "kernel_table.h"],
     packages: ["std", "posix"],
+  },
+  {
+    part: "test/electron",
+    may: [],
+    packages: ["std", "node_api.h"],
   },
   {
     part: "test/kernels",

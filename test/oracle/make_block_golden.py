@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes test/fixtures/block/golden.bin: random and adversarial GGUF blocks with the floats that `gguf` makes of them.
 
-Needs `pip install gguf numpy`; the tests read the file and need no Python. Run: python test/oracle/make-block-golden.py
+Needs `pip install gguf numpy`; the tests read the file and need no Python. Run: python test/oracle/make_block_golden.py
 File: "HGBLOCK1", then per format: name char[8], elements uint32, bytes uint32, blocks, float[elements], little-endian.
 """
 
