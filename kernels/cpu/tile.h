@@ -21,7 +21,8 @@ constexpr int64_t kChunkBytes = 384 * 1024;
 
 // K gives: kLanes, kTokens (tokens per group), tile_bytes(columns), token_bytes(columns),
 // pack_tile(gguf, tile, columns, rows), prepare_group(x, x_stride, group, columns, tokens) and
-// run_group<T>(tile, group, columns, out, out_stride, rows).
+// run_group<T>(tile, group, columns, out, out_stride, rows). With kPaired also run_pair(tile, next_tile, group,
+// columns, out, out_stride), which multiplies a whole group with two whole tiles.
 template <class K>
 struct TileMatmul {
   static size_t packed_bytes(int64_t rows, int64_t columns) {
@@ -72,14 +73,25 @@ struct TileMatmul {
     const int64_t chunk = fitting < K::kTokens ? int64_t{K::kTokens} : fitting;
     for (int64_t begin = 0; begin < run.tokens; begin += chunk) {
       const int64_t end = run.tokens - begin < chunk ? run.tokens : begin + chunk;
-      for (int64_t row = run.row_begin; row < run.row_end; row += K::kLanes) {
+      for (int64_t row = run.row_begin; row < run.row_end;) {
         const uint8_t* tile = static_cast<const uint8_t*>(run.weights) + row / K::kLanes * tile_bytes;
-        const int64_t rows = run.row_end - row < K::kLanes ? run.row_end - row : int64_t{K::kLanes};
+        const int64_t left = run.row_end - row;
+        const bool pair = K::kPaired && left >= 2 * K::kLanes;
+        const int64_t rows = left < K::kLanes ? left : int64_t{K::kLanes};
         for (int64_t token = begin; token < end; token += K::kTokens) {
           const int64_t count = end - token < K::kTokens ? end - token : int64_t{K::kTokens};
-          dispatch<K::kTokens>(count, tile, static_cast<const uint8_t*>(run.activations) + token * token_bytes, run,
-                               run.out + token * run.out_stride + row, rows);
+          const uint8_t* group = static_cast<const uint8_t*>(run.activations) + token * token_bytes;
+          float* out = run.out + token * run.out_stride + row;
+          if constexpr (K::kPaired) {
+            if (pair && count == K::kTokens) {
+              K::run_pair(tile, tile + tile_bytes, group, run.columns, out, run.out_stride);
+              continue;
+            }
+          }
+          dispatch<K::kTokens>(count, tile, group, run, out, rows);
+          if (pair) dispatch<K::kTokens>(count, tile + tile_bytes, group, run, out + K::kLanes, rows);
         }
+        row += pair ? 2 * K::kLanes : K::kLanes;
       }
     }
   }

@@ -29,6 +29,7 @@ struct FloatTile {
   using Element = typename W::Element;
   static constexpr int kLanes = V::kLanes;
   static constexpr int kTokens = V::kRegisters / 4;
+  static constexpr bool kPaired = false;
   static constexpr int64_t kElement = sizeof(Element);
 
   static constexpr int64_t row_bytes(int64_t columns) { return columns * kElement; }

@@ -67,6 +67,7 @@ struct Block : BlockTile<Vector, F, 8> {
   using Tile = BlockTile<Vector, F, 8>;
   static constexpr int kLanes = 8;
   static constexpr int kTokens = 4;
+  static constexpr bool kPaired = false;
   static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
 
   static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {

@@ -65,6 +65,7 @@ struct Block : BlockTile<Variant, F, 16> {
   using Tile = BlockTile<Variant, F, 16>;
   static constexpr int kLanes = 16;
   static constexpr int kTokens = 8;
+  static constexpr bool kPaired = true;
   static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
 
   static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {
@@ -77,18 +78,21 @@ struct Block : BlockTile<Variant, F, 16> {
     }
   }
 
-  // The eight groups of four codes of a block, as unsigned bytes.
-  HALOGEN_INLINE static void load_codes(const uint8_t* from, __m512i (&codes)[8]) {
+  // Words `word` and `word` + 4 of a block as unsigned bytes.
+  HALOGEN_INLINE static void load_words(const uint8_t* from, int word, __m512i& low, __m512i& high) {
+    const __m512i first = _mm512_load_si512(from + word * 64);
     if constexpr (F::kWords == 8) {
-      for (int word = 0; word < 8; ++word) codes[word] = _mm512_load_si512(from + word * 64);
+      low = first;
+      high = _mm512_load_si512(from + (word + 4) * 64);
     } else {
       const __m512i mask = _mm512_set1_epi8(0x0f);
-      for (int word = 0; word < 4; ++word) {
-        const __m512i both = _mm512_load_si512(from + word * 64);
-        codes[word] = _mm512_and_si512(both, mask);
-        codes[word + 4] = _mm512_and_si512(_mm512_srli_epi16(both, 4), mask);
-      }
+      low = _mm512_and_si512(first, mask);
+      high = _mm512_and_si512(_mm512_srli_epi16(first, 4), mask);
     }
+  }
+
+  HALOGEN_INLINE static void load_codes(const uint8_t* from, __m512i (&codes)[8]) {
+    for (int word = 0; word < 4; ++word) load_words(from, word, codes[word], codes[word + 4]);
   }
 
   template <int T>
@@ -118,6 +122,51 @@ struct Block : BlockTile<Variant, F, 16> {
     }
     const __mmask16 mask = static_cast<__mmask16>((1u << rows) - 1);
     for (int t = 0; t < T; ++t) _mm512_mask_storeu_ps(out + t * out_stride, mask, sum[t]);
+  }
+
+  // A broadcast serves two tiles: with one, loads are the limit rather than products.
+  static void run_pair(const uint8_t* tile, const uint8_t* next_tile, const uint8_t* group, int64_t columns, float* out,
+                       int64_t out_stride) {
+    constexpr int T = kTokens;
+    const uint8_t* tiles[2] = {tile, next_tile};
+    __m512 sum[2][T];
+    for (auto& row : sum) {
+      for (__m512& value : row) value = _mm512_setzero_ps();
+    }
+    for (int64_t block = 0; block < columns / kBlock; ++block) {
+      const uint8_t* tail = group + kBlock * T;
+      __m512i dot[2][T];
+      for (int t = 0; t < T; ++t) {
+        dot[0][t] = F::kOffsetShift != 0 ? _mm512_slli_epi32(broadcast(tail + (2 * T + t) * 4), F::kOffsetShift)
+                                         : _mm512_setzero_si512();
+        dot[1][t] = dot[0][t];
+      }
+      for (int word = 0; word < 4; ++word) {
+        __m512i low[2], high[2];
+        for (int r = 0; r < 2; ++r) load_words(tiles[r] + Tile::code_at(block), word, low[r], high[r]);
+        for (int t = 0; t < T; ++t) {
+          const __m512i lower = broadcast(group + (word * T + t) * 4);
+          const __m512i upper = broadcast(group + ((word + 4) * T + t) * 4);
+          for (int r = 0; r < 2; ++r) dot[r][t] = _mm512_dpbusd_epi32(dot[r][t], low[r], lower);
+          for (int r = 0; r < 2; ++r) dot[r][t] = _mm512_dpbusd_epi32(dot[r][t], high[r], upper);
+        }
+      }
+      for (int r = 0; r < 2; ++r) {
+        const __m512 scale = load_halves(tiles[r] + Tile::scale_at(block));
+        for (int t = 0; t < T; ++t) {
+          multiply_add(sum[r][t], _mm512_mul_ps(_mm512_cvtepi32_ps(dot[r][t]), scale), tail + t * 4);
+        }
+        if constexpr (F::kMinimum) {
+          const __m512 minimum = load_halves(tiles[r] + Tile::minimum_at(block));
+          for (int t = 0; t < T; ++t) multiply_add(sum[r][t], minimum, tail + (T + t) * 4);
+        }
+      }
+      group += kActivationBytes * T;
+    }
+    for (int t = 0; t < T; ++t) {
+      _mm512_storeu_ps(out + t * out_stride, sum[0][t]);
+      _mm512_storeu_ps(out + t * out_stride + kLanes, sum[1][t]);
+    }
   }
 };
 
