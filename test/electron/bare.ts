@@ -47,10 +47,10 @@ export async function startBare(options: StartOptions): Promise<BareShell> {
     return result?.result.value;
   }
 
-  // The document may still be the blank one from before.
+  // The document may still be the blank one from before, which has the bridge, too, and whose calls are refused.
   for (;;) {
-    const { result } = await once("typeof halogen");
-    if (result?.result.value === "object") return { process: child, evaluate };
+    const { result } = await once('location.protocol === "app:" && typeof halogen === "object"');
+    if (result?.result.value === true) return { process: child, evaluate };
     await pause(50);
   }
 }

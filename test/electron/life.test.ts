@@ -106,9 +106,14 @@ describe.skipIf(reason !== null)(`Electron: life${reason === null ? "" : ` (skip
       const said = new Promise((done) => halogen.on(({ name, payload }) => {
         if (name === "message.delta" && (shown += payload.text) === ${JSON.stringify(words)}) done();
       }));
-      await halogen.call("model.list", {});
-      const { reply } = await halogen.call("session.create", {});
-      await halogen.call("chat.send", { sessionId: reply.id, parentId: null, text: ${JSON.stringify(text)} });
+      const call = async (name, request) => {
+        const result = await halogen.call(name, request);
+        if (!result.ok) throw new Error(name + ": " + JSON.stringify(result.error));
+        return result.reply;
+      };
+      await call("model.list", {});
+      const { id } = await call("session.create", {});
+      await call("chat.send", { sessionId: id, parentId: null, text: ${JSON.stringify(text)} });
       await said;
     })()`);
     return [main.pid ?? 0, ...childrenOf(main.pid ?? 0)];
