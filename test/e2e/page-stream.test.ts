@@ -96,6 +96,19 @@ describe("the reader's place", () => {
     expect(box?.y).toBeLessThan(800);
   });
 
+  test("what a click opens stays under the pointer, also at the end", async () => {
+    open = await browser.open("chat", { viewport: { width: 1280, height: 640 } });
+    await eventually(top).toBeGreaterThan(0);
+    await eventually(fromEnd).toBeLessThanOrEqual(1);
+    const title = open.page.getByRole("button", { name: /^Thought for/ });
+    await title.hover();
+    const before = await title.boundingBox();
+    expect(await fromEnd()).toBeLessThanOrEqual(1);
+    await title.click();
+    await open.page.getByText("A single pass will do.").waitFor();
+    expect(await title.boundingBox()).toEqual(before);
+  });
+
   test("a long chat opens at its end and draws only what is near", async () => {
     open = await browser.open("long");
     await open.page.getByText("Question 150").waitFor();

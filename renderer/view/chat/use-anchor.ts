@@ -38,6 +38,9 @@ function canScroll(element: HTMLElement | null): boolean {
   return element !== null && element.scrollTop > 0;
 }
 
+/** Buttons that change the height of what is above them or beside them. */
+const changers = "[aria-expanded], .versions button, .bubble button";
+
 const keysUp = new Set(["ArrowUp", "PageUp", "Home"]);
 
 /** Keeps the reader at the end only while they are there; otherwise never moves them. */
@@ -76,6 +79,16 @@ export function useAnchor(rows: readonly ConversationRow[]): Anchor {
     observer.observe(scroller.current);
     return () => observer.disconnect();
   }, [stick]);
+
+  // What opens or changes by a click stays under the pointer, also at the end.
+  useEffect(() => {
+    const element = scroller.current;
+    const onClick = (event: MouseEvent) => {
+      if ((event.target as Element).closest(changers)) anchor.current = { ...anchor.current, follows: false };
+    };
+    element?.addEventListener("click", onClick, true);
+    return () => element?.removeEventListener("click", onClick, true);
+  }, []);
 
   const firstSerial = useRef(followSerial);
   useLayoutEffect(() => {
