@@ -201,7 +201,6 @@ TEST(engine_refuses_bad_requests) {
 
 TEST(engine_waits_for_a_slow_reader_and_serves_others_meanwhile) {
   Loaded loaded;
-  std::atomic<int> made{0};
   const auto slow_reader = loaded.engine.generate(loaded.request(prompt(10), 200));
   const auto other = loaded.engine.generate(loaded.request(prompt(12, 3), 150));
   EQUAL(read_all(*other).size(), 150u);  // though nobody reads the first
@@ -215,7 +214,6 @@ TEST(engine_waits_for_a_slow_reader_and_serves_others_meanwhile) {
 
 TEST(engine_wakes_a_polling_reader) {
   Loaded loaded;
-  std::promise<void> progressed;
   std::mutex mutex;
   std::condition_variable ready;
   int wakes = 0;
@@ -317,6 +315,15 @@ TEST(engine_long_requests_share_a_small_context) {
   CHECK(read_all(*first) == alone_first);
   CHECK(other.get() == alone_second);
   CHECK(reader.get() == alone_third);
+}
+
+TEST(engine_pages_of_a_reader_that_never_reads_are_given_up) {
+  // The older request fills its buffer and waits for a reader who does not come; the younger needs its pages.
+  Loaded loaded({}, 192);
+  const auto ignored = loaded.engine.generate(loaded.request(prompt(100, 1), 80));
+  const auto wanted = loaded.engine.generate(loaded.request(prompt(120, 2), 60));
+  EQUAL(read_all(*wanted).size(), 60u);
+  EQUAL(read_all(*ignored).size(), 80u);
 }
 
 TEST(engine_unloads_while_generating) {

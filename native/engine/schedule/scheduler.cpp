@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "native/engine/sample/random.h"
 #include "native/engine/schedule/job.h"
@@ -21,7 +22,9 @@ Scheduler::Scheduler(std::unique_ptr<backend::Model> model, uint64_t context)
       pages_(model_->page_count(), model_->page_tokens()),
       thread_([this] { loop(); }) {}
 
-Scheduler::~Scheduler() { close(); }
+Scheduler::~Scheduler() {
+  close();
+}
 
 void Scheduler::close() {
   {
@@ -84,6 +87,7 @@ void Scheduler::submit(JobPointer job) {
 }
 
 void Scheduler::loop() {
+  bool retried = false;
   while (true) {
     const uint64_t seen = signal_->version();
     admit();
@@ -100,10 +104,18 @@ void Scheduler::loop() {
     }
     const auto next = std::ranges::find_if(jobs_, [&](const JobPointer& job) { return runnable(*job); });
     if (next == jobs_.end()) {
-      signal_->wait(seen);
+      // Who found no pages may find some now: those that held them may wait for their readers by now.
+      if (!std::exchange(retried, true)) {
+        for (const JobPointer& job : jobs_) job->starved = false;
+      } else {
+        signal_->wait(seen);
+        retried = false;
+      }
       continue;
     }
-    if (step(**next)) {
+    const bool alive = step(**next);
+    if (!alive || !(*next)->starved) retried = false;
+    if (alive) {
       jobs_.splice(jobs_.end(), jobs_, next);
     } else {
       jobs_.erase(next);
