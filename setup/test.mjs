@@ -11,6 +11,7 @@ import { cache, node24, root } from "./place.mjs";
 import { provideElectron } from "./real-electron.mjs";
 import { explain, StepError } from "./step.mjs";
 import { tiers } from "./tier.mjs";
+import { provideVectors, vectorFolder } from "./vector.mjs";
 
 /** Why a tier cannot run here; null when it can. What is missing is installed first where that may be done. */
 async function obstacle(tier, env) {
@@ -26,6 +27,19 @@ async function obstacle(tier, env) {
   } catch (error) {
     if (!(error instanceof StepError)) throw error;
     return explain(error);
+  }
+}
+
+/** Goldens of others that some tests use and skip without: had where they can be. Returns what to say when they cannot. */
+async function vectors(env) {
+  if (process.env.HALOGEN_LLAMA_CPP_PACKAGE) return [];
+  try {
+    await provideVectors();
+    env.HALOGEN_LLAMA_CPP_PACKAGE = vectorFolder;
+    return [];
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    return [`llama.cpp's test vectors could not be had, tests that use them skip: ${explain(error)}`];
   }
 }
 
@@ -74,7 +88,7 @@ async function main() {
 
   mkdirSync(join(cache, "report"), { recursive: true });
   // Everything that any tier wants from the system at once, so that its package lists are read once.
-  await provide([...new Set(["compiler", "cmake", "generator", ...chosen.flatMap((tier) => tier.needs)])]);
+  await provide([...new Set(["compiler", "cmake", "generator", "pip", ...chosen.flatMap((tier) => tier.needs)])]);
   await prepare();
   const folder = join(cache, "model");
   const env = {
@@ -82,7 +96,7 @@ async function main() {
   };
   if (chosen.some((tier) => tier.model === true)) await ensureModel(folder);
 
-  const lines = [];
+  const lines = chosen.some((tier) => tier.vectors === true) ? await vectors(env) : [];
   const total = { passed: 0, failed: 0, skipped: 0 };
   for (const tier of chosen) {
     const why = await obstacle(tier, env);

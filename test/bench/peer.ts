@@ -2,9 +2,11 @@
  * The starter model through Halogen and through llama.cpp, side by side in one run: A B A B …, the same prompt, threads and token counts, timed
  * the same way from JavaScript. Started by `npm run bench -- peer`.
  */
-import { readFileSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import type { Engine, LoadedModel } from "../../app/engine.ts";
 import { createNativeEngine } from "../../native/index.ts";
+import { dequantise } from "../oracle/dequantise.mjs";
 import { openPeer, type Peer } from "../peer/llama.ts";
 import { compareDistributions } from "./agreement.ts";
 import { describeMachine, describeModel } from "./environment.ts";
@@ -99,7 +101,12 @@ for (let round = 0; round <= rounds; round += 1) {
   );
 }
 
-const check = await compareDistributions({ engine, model, peer, tokens: text.slice(0, 192), from: 64 });
+const written = fileURLToPath(new URL("../../.cache/bench-f32.gguf", import.meta.url));
+dequantise(path, written);
+const exactPeer = await openPeer(written);
+const check = await compareDistributions({ engine, model, peer, exactPeer, tokens: text.slice(0, 192), from: 64 });
+await exactPeer.close();
+rmSync(written);
 const info = await engine.info();
 const report = {
   what: "peer",
