@@ -1,5 +1,5 @@
 /** Keeps the document and live stores equal to main's state: reads everything at each (re)connection, then follows the events. */
-import type { EventPayload } from "../../app/contract/event.ts";
+import type { EventName, EventPayload } from "../../app/contract/event.ts";
 import type { Message } from "../../app/contract/message.ts";
 import { formatCount } from "../logic/number.ts";
 import { withEntry, withoutEntry } from "./document.ts";
@@ -10,8 +10,8 @@ function byId<T extends { id: string }>(items: readonly T[]): ReadonlyMap<string
   return new Map(items.map((item) => [item.id, item]));
 }
 
-/** Reads what every view needs, and again after a lost connection. */
-async function readAll(page: Page): Promise<void> {
+/** Reads what every view needs, and again after a lost connection. `done` is called as soon as it stands, before the shown chat is read. */
+async function readAll(page: Page, done: () => void): Promise<void> {
   const { client, document } = page;
   const [info, settings, sessions, models, catalogue, downloads, engine, telemetry] = await Promise.all([
     client.call("app.info", {}),
@@ -37,6 +37,7 @@ async function readAll(page: Page): Promise<void> {
   });
   page.live.clear();
   page.live.telemetry(telemetry);
+  done();
   const { sessionId } = page.ui.getState();
   if (sessionId === null) return;
   if (sessions.sessions.some((session) => session.id === sessionId)) await openSession(page, sessionId);
@@ -118,31 +119,47 @@ async function modelsChanged(page: Page): Promise<void> {
 export function mirror(page: Page): () => void {
   const { client, document, live, ui } = page;
   const fail = (error: unknown) => report(page, error);
+  // While everything is read, events wait: a list that was made before them must not put them back.
+  let held: (() => void)[] | null = null;
+  const release = () => {
+    const waiting = held ?? [];
+    held = null;
+    for (const take of waiting) take();
+  };
+  const follow = <N extends EventName>(name: N, take: (payload: EventPayload<N>) => void) =>
+    client.on(name, (payload) => {
+      if (held === null) take(payload);
+      else held.push(() => take(payload));
+    });
   const undo = [
     client.onConnection((connection) => {
-      if (connection === "closed") document.setState({ connection });
-      else readAll(page).catch(fail);
+      if (connection === "closed") {
+        document.setState({ connection });
+        return;
+      }
+      held ??= [];
+      readAll(page, release).catch(fail).finally(release);
     }),
-    client.on("session.changed", (session) =>
+    follow("session.changed", (session) =>
       document.setState((state) => ({ sessions: withEntry(state.sessions, session.id, session) })),
     ),
-    client.on("session.removed", ({ sessionId }) => removeSession(page, sessionId)),
-    client.on("message.changed", (message) => putMessage(page, message)),
-    client.on("message.delta", (delta) => takeDelta(page, delta)),
-    client.on("message.progress", (progress) => live.progress(progress)),
-    client.on("model.changed", (model) =>
+    follow("session.removed", ({ sessionId }) => removeSession(page, sessionId)),
+    follow("message.changed", (message) => putMessage(page, message)),
+    follow("message.delta", (delta) => takeDelta(page, delta)),
+    follow("message.progress", (progress) => live.progress(progress)),
+    follow("model.changed", (model) =>
       document.setState((state) => ({ models: withEntry(state.models, model.id, model) })),
     ),
-    client.on("model.removed", ({ modelId }) =>
+    follow("model.removed", ({ modelId }) =>
       document.setState((state) => ({ models: withoutEntry(state.models, modelId) })),
     ),
-    client.on("download.changed", (download) => {
+    follow("download.changed", (download) => {
       document.setState((state) => ({ downloads: withEntry(state.downloads, download.id, download) }));
       if (download.state === "done") modelsChanged(page).catch(fail);
     }),
-    client.on("engine.changed", (engine) => document.setState({ engine })),
-    client.on("telemetry.changed", (telemetry) => live.telemetry(telemetry)),
-    client.on("setting.changed", (settings) => document.setState({ settings })),
+    follow("engine.changed", (engine) => document.setState({ engine })),
+    follow("telemetry.changed", (telemetry) => live.telemetry(telemetry)),
+    follow("setting.changed", (settings) => document.setState({ settings })),
     client.on("notice", (notice) => addToast(ui, { ...notice, action: null })),
   ];
   return () => {
