@@ -78,9 +78,9 @@ function useSlices(code: string, language: string, streaming: boolean): Drawn {
 }
 
 const SliceView = memo(function SliceView({ slice }: { slice: Slice }) {
-  if (!slice.lines) return <span>{slice.text}</span>;
+  if (!slice.lines) return <span className="code-slice">{slice.text}</span>;
   return (
-    <span>
+    <span className="code-slice">
       {slice.lines.map((line, index) => (
         <span key={index}>
           {line.map((piece, at) =>
