@@ -3,6 +3,7 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { prepare } from "./build.mjs";
+import { provideTypes, runChecks } from "./check.mjs";
 import { hand, say } from "./command.mjs";
 import { provide } from "./machine.mjs";
 import { ensureModel } from "./model.mjs";
@@ -82,8 +83,9 @@ async function main() {
   const only = at < 0 ? null : args[at + 1];
   const words = at < 0 ? args : [...args.slice(0, at), ...args.slice(at + 2)];
   const chosen = tiers.filter((tier) => only === null || tier.name === only);
-  if (chosen.length === 0) {
-    throw new StepError(`there is no tier "${only}"`, { hint: `One of ${tiers.map(({ name }) => name).join(", ")}.` });
+  if (chosen.length === 0 && only !== "check") {
+    const names = ["check", ...tiers.map(({ name }) => name)];
+    throw new StepError(`there is no tier "${only}"`, { hint: `One of ${names.join(", ")}.` });
   }
 
   mkdirSync(join(cache, "report"), { recursive: true });
@@ -98,6 +100,14 @@ async function main() {
 
   const lines = chosen.some((tier) => tier.vectors === true) ? await vectors(env) : [];
   const total = { passed: 0, failed: 0, skipped: 0 };
+  if (only === null || only === "check") {
+    say("\n== check");
+    await provideTypes();
+    const count = runChecks({ fix: false, architecture: false });
+    total.passed += count.passed;
+    total.failed += count.failed;
+    lines.push(`check: ${count.passed} passed, ${count.failed} failed (types of each layer, lint and format)`);
+  }
   for (const tier of chosen) {
     const why = await obstacle(tier, env);
     if (why !== null) {

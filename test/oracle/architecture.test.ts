@@ -27,8 +27,11 @@ function logSoftmax(row: Float32Array): Float64Array {
   return Float64Array.from(row, (logit) => logit - highest - Math.log(sum));
 }
 
-const best = (row: Float64Array | Float32Array): number =>
-  row.reduce((top, value, i) => (value > (row[top] ?? 0) ? i : top), 0);
+const best = (row: ArrayLike<number>): number => {
+  let top = 0;
+  for (let i = 1; i < row.length; i += 1) if ((row[i] ?? 0) > (row[top] ?? 0)) top = i;
+  return top;
+};
 
 describe.each(variants)("kernels %j", (cpuVariant) => {
   it.each(computed)("%s", async (family) => {
