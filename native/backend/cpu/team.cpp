@@ -1,13 +1,17 @@
 #include "native/backend/cpu/team.h"
 
+#include <climits>
 #include <string>
 #include <system_error>
 
 #include "native/engine/error.h"
 
 #ifdef __linux__
+#include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 #if defined(__x86_64__) || defined(_M_X64)
 #include <immintrin.h>
@@ -16,10 +20,9 @@
 namespace halogen::backend::cpu {
 namespace {
 
-// Some microseconds of spinning cover a stage's uneven end; yielding covers the gap between two steps of a decode, and
-// lets the member waited for run at once where there are more threads than cores.
+// Some microseconds of spinning cover a stage's uneven end. Longer would starve the member waited for where there are
+// more threads than cores; yielding instead was measured far worse there, since it gives up a whole time slice.
 constexpr int spins = 400;
-constexpr int yields = 500;
 
 void relax() {
 #if defined(__x86_64__) || defined(_M_X64)
@@ -29,24 +32,44 @@ void relax() {
 #endif
 }
 
-// Returns when value differs from `old`: spins, yields, then sleeps.
-int wait_while(const std::atomic<int>& value, int old) {
+// std::atomic's own waiting yields before it sleeps, so Linux sleeps by hand.
+void sleep_while(const std::atomic<int>& value, int old) {
+#ifdef __linux__
+  syscall(SYS_futex, reinterpret_cast<const int*>(&value), FUTEX_WAIT_PRIVATE, old, nullptr, nullptr, 0);
+#else
+  value.wait(old, std::memory_order_acquire);
+#endif
+}
+
+void wake_all(std::atomic<int>& value) {
+#ifdef __linux__
+  syscall(SYS_futex, reinterpret_cast<int*>(&value), FUTEX_WAKE_PRIVATE, INT_MAX, nullptr, nullptr, 0);
+#else
+  value.notify_all();
+#endif
+}
+
+// Returns when value differs from `old`: spins, then sleeps.
+int wait_while(const std::atomic<int>& value, int old, std::atomic<int>& sleepers) {
   for (int i = 0; i < spins; ++i) {
     const int now = value.load(std::memory_order_acquire);
     if (now != old) return now;
     relax();
   }
-  for (int i = 0; i < yields; ++i) {
-    std::this_thread::yield();
-    const int now = value.load(std::memory_order_acquire);
-    if (now != old) return now;
-  }
-  int now = value.load(std::memory_order_acquire);
+  // Sequentially consistent on both sides: either the changer sees this sleeper, or the sleeper sees the change.
+  sleepers.fetch_add(1);
+  int now = value.load();
   while (now == old) {
-    value.wait(old, std::memory_order_acquire);
-    now = value.load(std::memory_order_acquire);
+    sleep_while(value, old);
+    now = value.load();
   }
+  sleepers.fetch_sub(1);
   return now;
+}
+
+void change(std::atomic<int>& value, int now, const std::atomic<int>& sleepers) {
+  value.store(now);
+  if (sleepers.load() > 0) wake_all(value);
 }
 
 void pin(int core) {
@@ -81,8 +104,7 @@ Team::~Team() {
 }
 
 void Team::stop() {
-  round_.store(-1, std::memory_order_release);
-  round_.notify_all();
+  change(round_, -1, sleepers_);
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -98,10 +120,9 @@ void Team::arrive(Member& member) {
   const int generation = generation_.load(std::memory_order_relaxed);
   if (arrived_.fetch_add(1, std::memory_order_acq_rel) == count_ - 1) {
     arrived_.store(0, std::memory_order_relaxed);
-    generation_.store(generation + 1, std::memory_order_release);
-    generation_.notify_all();
+    change(generation_, generation + 1, sleepers_);
   } else {
-    wait_while(generation_, generation);
+    wait_while(generation_, generation, sleepers_);
   }
 }
 
@@ -109,8 +130,7 @@ void Team::run_raw(Call call, void* context) {
   call_ = call;
   context_ = context;
   for (Ticket& ticket : tickets_) ticket.value.store(0, std::memory_order_relaxed);
-  round_.store((round_.load(std::memory_order_relaxed) + 1) & 0x3fffffff, std::memory_order_release);
-  round_.notify_all();
+  change(round_, (round_.load(std::memory_order_relaxed) + 1) & 0x3fffffff, sleepers_);
   Member member(*this, 0);
   call(context, member);
   arrive(member);
@@ -120,7 +140,7 @@ void Team::work(int index) {
   if (!cores_.empty()) pin(cores_[static_cast<size_t>(index) % cores_.size()]);
   int round = 0;
   while (true) {
-    round = wait_while(round_, round);
+    round = wait_while(round_, round, sleepers_);
     if (round < 0) return;
     Member member(*this, index);
     call_(context_, member);

@@ -58,6 +58,7 @@ class Team {
   Call call_ = nullptr;
   void* context_ = nullptr;
   alignas(64) std::atomic<int> round_{0};  // a change begins a run; -1 ends the threads
+  alignas(64) std::atomic<int> sleepers_{0};
   alignas(64) std::atomic<int> arrived_{0};
   alignas(64) std::atomic<int> generation_{0};
   Ticket tickets_[3];
