@@ -11,33 +11,23 @@ namespace halogen::kernel {
 
 constexpr int64_t kBlock = 32;
 
+// kFlip turns the codes into two's complement of their own width.
 struct FormatQ4_0 {
   static constexpr int64_t kBytes = 18, kCodes = 2, kWords = 4;
   static constexpr bool kMinimum = false;
-  static constexpr uint32_t kFlip = 0;
-  static constexpr int kOffsetShift = 3;  // code = value + 2^3
+  static constexpr uint32_t kFlip = 0x88888888u;
 };
 
 struct FormatQ4_1 {
   static constexpr int64_t kBytes = 20, kCodes = 4, kWords = 4;
-  static constexpr bool kMinimum = true;
+  static constexpr bool kMinimum = true;  // its codes stay unsigned
   static constexpr uint32_t kFlip = 0;
-  static constexpr int kOffsetShift = 0;
 };
 
-// As unsigned codes value + 128, for instructions that multiply unsigned by signed bytes.
-struct FormatQ8_0Unsigned {
-  static constexpr int64_t kBytes = 34, kCodes = 2, kWords = 8;
-  static constexpr bool kMinimum = false;
-  static constexpr uint32_t kFlip = 0x80808080u;
-  static constexpr int kOffsetShift = 7;
-};
-
-struct FormatQ8_0Signed {
+struct FormatQ8_0 {
   static constexpr int64_t kBytes = 34, kCodes = 2, kWords = 8;
   static constexpr bool kMinimum = false;
   static constexpr uint32_t kFlip = 0;
-  static constexpr int kOffsetShift = 0;
 };
 
 // `Variant` is a type of the variant's namespace: see tile.h.
@@ -78,8 +68,19 @@ struct BlockTile {
   }
 };
 
-// Activations of a group of T tokens, per block: codes int8[8][T][4] | scale float[T] | scaled sum float[T] | -sum
-// int32[T].
-constexpr int64_t kActivationBytes = kBlock + 12;
+// Activations are 16-bit codes with the largest magnitude of a block at 32767: 8-bit ones moved the logits enough to
+// change greedy tokens. Of a group of T tokens, per block: pairs int16[16][T][2] | scale float[T] | scaled sum
+// float[T]. Pair 2g + j holds columns 4g + j and 4g + j + 2: those that lie in the two halves of a 32-bit lane of
+// codes. The sum of a block, at most 32 * 128 * 32768, fits 32 bits.
+constexpr float kPeak = 32767.0f;
+constexpr float kSmallestPeak = 1e-34f;  // below, kPeak / peak would be infinite: such a block counts as zero
+constexpr int64_t kPairBytes = 2 * kBlock;
+constexpr int64_t kActivationBytes = kPairBytes + 8;
+
+// load_pairs(word) of both variants gives four registers of code pairs: register i meets activation pair
+// pair_at(word, i).
+HALOGEN_INLINE constexpr int pair_at(int word, int i) {
+  return 2 * (word + i % 2 * 4) + i / 2;
+}
 
 }  // namespace halogen::kernel

@@ -30,7 +30,7 @@ struct Dequantizer {
 
   static void q8_0(const void* gguf, float* out, int64_t count) {
     const auto* block = static_cast<const uint8_t*>(gguf);
-    for (int64_t i = 0; i < count; i += kBlock, block += FormatQ8_0Signed::kBytes) {
+    for (int64_t i = 0; i < count; i += kBlock, block += FormatQ8_0::kBytes) {
       const Float scale = broadcast_half(block);
       for (int64_t k = 0; k < kBlock; k += kLanes) {
         V::store(out + i + k, V::multiply(V::load_signed_bytes(block + 2 + k), scale));

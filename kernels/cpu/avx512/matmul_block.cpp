@@ -1,4 +1,4 @@
-// Products of Q4_0, Q4_1 and Q8_0 weights with int8 activations: 16 rows per register, one VNNI lane per row.
+// Products of Q4_0, Q4_1 and Q8_0 weights with 16-bit activations: 16 rows per register, one VNNI lane per row.
 #include "kernels/cpu/avx512/intrinsics.h"
 
 #include "kernel_table.h"
@@ -19,10 +19,9 @@ HALOGEN_INLINE __m512 load_halves(const uint8_t* from) {
   return _mm512_cvtph_ps(_mm256_load_si256(reinterpret_cast<const __m256i*>(from)));
 }
 
-// dot += codes * the four bytes at `from`, broadcast by the load itself: GCC 12 makes two instructions of the
-// intrinsics.
+// dot += codes * the pair at `from`, broadcast by the load itself: GCC 12 makes two instructions of the intrinsics.
 HALOGEN_INLINE void multiply_add(__m512i& dot, __m512i codes, const uint8_t* from) {
-  asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(dot) : "v"(codes), "m"(*reinterpret_cast<const int32_t*>(from)));
+  asm("vpdpwssd %2%{1to16%}, %1, %0" : "+v"(dot) : "v"(codes), "m"(*reinterpret_cast<const int32_t*>(from)));
 }
 
 // sum += factor * the float at `from`, likewise.
@@ -30,9 +29,8 @@ HALOGEN_INLINE void multiply_add(__m512& sum, __m512 factor, const uint8_t* from
   asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(factor), "m"(*reinterpret_cast<const int32_t*>(from)));
 }
 
-// One token's block: 32 values to int8 with the largest magnitude at 127. A NaN or infinity becomes the scale.
-HALOGEN_INLINE void quantize_block(const float* x, uint8_t* codes, int64_t code_step, uint8_t* tail,
-                                   int64_t tail_step) {
+// One token's block: 16 pairs, with the largest magnitude at kPeak. A NaN or infinity becomes the scale.
+HALOGEN_INLINE __m512i quantize_block(const float* x, float& scale, float& scaled_sum) {
   const __m512 low = _mm512_loadu_ps(x);
   const __m512 high = _mm512_loadu_ps(x + 16);
   const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
@@ -42,22 +40,16 @@ HALOGEN_INLINE void quantize_block(const float* x, uint8_t* codes, int64_t code_
   const uint32_t bits = _mm512_reduce_max_epu32(largest);
   float peak;
   std::memcpy(&peak, &bits, 4);
-  const float scale = peak / 127.0f;
-  const __m512 inverse = _mm512_set1_ps(peak > 0.0f ? 127.0f / peak : 0.0f);
-  const __m512i low_code = _mm512_cvtps_epi32(_mm512_mul_ps(low, inverse));
-  const __m512i high_code = _mm512_cvtps_epi32(_mm512_mul_ps(high, inverse));
-  alignas(32) uint8_t bytes[kBlock];
-  _mm_store_si128(reinterpret_cast<__m128i*>(bytes), _mm512_cvtsepi32_epi8(low_code));
-  _mm_store_si128(reinterpret_cast<__m128i*>(bytes + 16), _mm512_cvtsepi32_epi8(high_code));
-  for (int64_t word = 0; word < 8; ++word) std::memcpy(codes + word * code_step, bytes + word * 4, 4);
-  const __m512i clamped = _mm512_add_epi32(_mm512_cvtepi8_epi32(_mm512_cvtsepi32_epi8(low_code)),
-                                           _mm512_cvtepi8_epi32(_mm512_cvtsepi32_epi8(high_code)));
-  const int32_t sum = _mm512_reduce_add_epi32(clamped);
-  const float scaled_sum = scale * static_cast<float>(sum);
-  const int32_t negative = -sum;
-  std::memcpy(tail, &scale, 4);
-  std::memcpy(tail + tail_step, &scaled_sum, 4);
-  std::memcpy(tail + 2 * tail_step, &negative, 4);
+  const __m512 inverse = _mm512_set1_ps(peak >= kSmallestPeak ? kPeak / peak : 0.0f);
+  // The middle two of four change places: see kActivationBytes.
+  const __m512i low_code = _mm512_cvtps_epi32(_mm512_permute_ps(_mm512_mul_ps(low, inverse), 0xd8));
+  const __m512i high_code = _mm512_cvtps_epi32(_mm512_permute_ps(_mm512_mul_ps(high, inverse), 0xd8));
+  const __m512i pairs = _mm512_inserti64x4(_mm512_castsi256_si512(_mm512_cvtsepi32_epi16(low_code)),
+                                           _mm512_cvtsepi32_epi16(high_code), 1);
+  scale = peak / kPeak;
+  const __m512i sums = _mm512_madd_epi16(pairs, _mm512_set1_epi16(1));
+  scaled_sum = scale * static_cast<float>(_mm512_reduce_add_epi32(sums));
+  return pairs;
 }
 
 template <class F>
@@ -72,27 +64,36 @@ struct Block : BlockTile<Variant, F, 16> {
     for (int64_t block = 0; block < columns / kBlock; ++block) {
       uint8_t* to = group + block * kActivationBytes * tokens;
       for (int64_t token = 0; token < tokens; ++token) {
-        quantize_block(x + token * x_stride + block * kBlock, to + token * 4, tokens * 4,
-                       to + kBlock * tokens + token * 4, tokens * 4);
+        float tail[2];
+        alignas(64) uint8_t pairs[kPairBytes];
+        _mm512_store_si512(pairs, quantize_block(x + token * x_stride + block * kBlock, tail[0], tail[1]));
+        for (int64_t i = 0; i < 16; ++i) std::memcpy(to + (i * tokens + token) * 4, pairs + i * 4, 4);
+        for (int64_t i = 0; i < 2; ++i) std::memcpy(to + kPairBytes * tokens + (i * tokens + token) * 4, tail + i, 4);
       }
     }
   }
 
-  // Words `word` and `word` + 4 of a block as unsigned bytes.
-  HALOGEN_INLINE static void load_words(const uint8_t* from, int word, __m512i& low, __m512i& high) {
+  // Four registers of code pairs, as 16-bit numbers: see pair_at.
+  HALOGEN_INLINE static void load_pairs(const uint8_t* from, int word, __m512i (&pairs)[4]) {
     const __m512i first = _mm512_load_si512(from + word * 64);
     if constexpr (F::kWords == 8) {
-      low = first;
-      high = _mm512_load_si512(from + (word + 4) * 64);
+      const __m512i second = _mm512_load_si512(from + (word + 4) * 64);
+      pairs[0] = _mm512_srai_epi16(_mm512_slli_epi16(first, 8), 8);
+      pairs[1] = _mm512_srai_epi16(_mm512_slli_epi16(second, 8), 8);
+      pairs[2] = _mm512_srai_epi16(first, 8);
+      pairs[3] = _mm512_srai_epi16(second, 8);
+    } else if constexpr (F::kFlip != 0) {
+      pairs[0] = _mm512_srai_epi16(_mm512_slli_epi16(first, 12), 12);
+      pairs[1] = _mm512_srai_epi16(_mm512_slli_epi16(first, 8), 12);
+      pairs[2] = _mm512_srai_epi16(_mm512_slli_epi16(first, 4), 12);
+      pairs[3] = _mm512_srai_epi16(first, 12);
     } else {
-      const __m512i mask = _mm512_set1_epi8(0x0f);
-      low = _mm512_and_si512(first, mask);
-      high = _mm512_and_si512(_mm512_srli_epi16(first, 4), mask);
+      const __m512i mask = _mm512_set1_epi16(0x0f);
+      pairs[0] = _mm512_and_si512(first, mask);
+      pairs[1] = _mm512_and_si512(_mm512_srli_epi16(first, 4), mask);
+      pairs[2] = _mm512_and_si512(_mm512_srli_epi16(first, 8), mask);
+      pairs[3] = _mm512_srli_epi16(first, 12);
     }
-  }
-
-  HALOGEN_INLINE static void load_codes(const uint8_t* from, __m512i (&codes)[8]) {
-    for (int word = 0; word < 4; ++word) load_words(from, word, codes[word], codes[word + 4]);
   }
 
   template <int T>
@@ -101,18 +102,19 @@ struct Block : BlockTile<Variant, F, 16> {
     __m512 sum[T];
     for (int t = 0; t < T; ++t) sum[t] = _mm512_setzero_ps();
     for (int64_t block = 0; block < columns / kBlock; ++block) {
-      __m512i codes[8];
-      load_codes(tile + Tile::code_at(block), codes);
-      const __m512 scale = load_halves(tile + Tile::scale_at(block));
-      const uint8_t* tail = group + kBlock * T;
-      for (int t = 0; t < T; ++t) {
-        __m512i dot = F::kOffsetShift != 0 ? _mm512_slli_epi32(broadcast(tail + (2 * T + t) * 4), F::kOffsetShift)
-                                           : _mm512_setzero_si512();
-        for (int word = 0; word < 8; ++word) {
-          multiply_add(dot, codes[word], group + (word * T + t) * 4);
+      __m512i dot[T];
+      for (int t = 0; t < T; ++t) dot[t] = _mm512_setzero_si512();
+      for (int word = 0; word < 4; ++word) {
+        __m512i pairs[4];
+        load_pairs(tile + Tile::code_at(block), word, pairs);
+        for (int i = 0; i < 4; ++i) {
+          for (int t = 0; t < T; ++t) multiply_add(dot[t], pairs[i], group + (pair_at(word, i) * T + t) * 4);
         }
-        const __m512 scaled = _mm512_mul_ps(_mm512_cvtepi32_ps(dot), scale);
-        multiply_add(sum[t], scaled, tail + t * 4);
+      }
+      const uint8_t* tail = group + kPairBytes * T;
+      const __m512 scale = load_halves(tile + Tile::scale_at(block));
+      for (int t = 0; t < T; ++t) {
+        multiply_add(sum[t], _mm512_mul_ps(_mm512_cvtepi32_ps(dot[t]), scale), tail + t * 4);
       }
       if constexpr (F::kMinimum) {
         const __m512 minimum = load_halves(tile + Tile::minimum_at(block));
@@ -134,23 +136,21 @@ struct Block : BlockTile<Variant, F, 16> {
       for (__m512& value : row) value = _mm512_setzero_ps();
     }
     for (int64_t block = 0; block < columns / kBlock; ++block) {
-      const uint8_t* tail = group + kBlock * T;
       __m512i dot[2][T];
-      for (int t = 0; t < T; ++t) {
-        dot[0][t] = F::kOffsetShift != 0 ? _mm512_slli_epi32(broadcast(tail + (2 * T + t) * 4), F::kOffsetShift)
-                                         : _mm512_setzero_si512();
-        dot[1][t] = dot[0][t];
+      for (auto& row : dot) {
+        for (__m512i& value : row) value = _mm512_setzero_si512();
       }
       for (int word = 0; word < 4; ++word) {
-        __m512i low[2], high[2];
-        for (int r = 0; r < 2; ++r) load_words(tiles[r] + Tile::code_at(block), word, low[r], high[r]);
-        for (int t = 0; t < T; ++t) {
-          const __m512i lower = broadcast(group + (word * T + t) * 4);
-          const __m512i upper = broadcast(group + ((word + 4) * T + t) * 4);
-          for (int r = 0; r < 2; ++r) dot[r][t] = _mm512_dpbusd_epi32(dot[r][t], low[r], lower);
-          for (int r = 0; r < 2; ++r) dot[r][t] = _mm512_dpbusd_epi32(dot[r][t], high[r], upper);
+        __m512i pairs[2][4];
+        for (int r = 0; r < 2; ++r) load_pairs(tiles[r] + Tile::code_at(block), word, pairs[r]);
+        for (int i = 0; i < 4; ++i) {
+          for (int t = 0; t < T; ++t) {
+            const __m512i x = broadcast(group + (pair_at(word, i) * T + t) * 4);
+            for (int r = 0; r < 2; ++r) dot[r][t] = _mm512_dpwssd_epi32(dot[r][t], pairs[r][i], x);
+          }
         }
       }
+      const uint8_t* tail = group + kPairBytes * T;
       for (int r = 0; r < 2; ++r) {
         const __m512 scale = load_halves(tiles[r] + Tile::scale_at(block));
         for (int t = 0; t < T; ++t) {
@@ -174,6 +174,6 @@ struct Block : BlockTile<Variant, F, 16> {
 
 const Matmul matmul_q4_0 = TileMatmul<Block<FormatQ4_0>>::face();
 const Matmul matmul_q4_1 = TileMatmul<Block<FormatQ4_1>>::face();
-const Matmul matmul_q8_0 = TileMatmul<Block<FormatQ8_0Unsigned>>::face();
+const Matmul matmul_q8_0 = TileMatmul<Block<FormatQ8_0>>::face();
 
 }  // namespace halogen::kernel::avx512
