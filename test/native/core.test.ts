@@ -70,7 +70,7 @@ describe("kernel table generator", () => {
     expect(here.table().match(/\{"cpu", /g)).toHaveLength(manifest.kernels.length);
     const elsewhere = generate(manifest.kernels, "aarch64");
     expect(elsewhere.status).toBe(0);
-    const portable = manifest.kernels.filter((kernel) => kernel["variant"] === "reference");
+    const portable = manifest.kernels.filter((kernel) => kernel.variant === "reference");
     expect(elsewhere.table().match(/\{"cpu", /g)).toHaveLength(portable.length);
   });
 
