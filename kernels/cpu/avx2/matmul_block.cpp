@@ -24,6 +24,12 @@ HALOGEN_INLINE __m256i load_bytes(const uint8_t* from) {
   return _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
 }
 
+// dot += codes * pairs. As one piece, because GCC 12 holds back the sums and runs out of registers for the products.
+HALOGEN_INLINE void multiply_add(__m256i& dot, __m256i codes, __m256i pairs) {
+  __m256i product;
+  asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(dot), "=&x"(product) : "x"(codes), "x"(pairs));
+}
+
 // One token's block: 16 pairs, with the largest magnitude at kPeak. A NaN or infinity becomes the scale.
 HALOGEN_INLINE void quantize_block(const float* x, uint8_t* pairs, int64_t pair_step, uint8_t* tail,
                                    int64_t tail_step) {
@@ -65,7 +71,7 @@ struct Block : BlockTile<Vector, F, 8> {
   using Tile = BlockTile<Vector, F, 8>;
   static constexpr int kLanes = 8;
   static constexpr int kTokens = 4;
-  static constexpr bool kPaired = false;
+  static constexpr bool kPaired = true;
   static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
 
   static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {
@@ -78,26 +84,18 @@ struct Block : BlockTile<Vector, F, 8> {
     }
   }
 
-  // Four registers of code pairs, as 16-bit numbers: see pair_at.
-  HALOGEN_INLINE static void load_pairs(const uint8_t* from, int word, __m256i (&pairs)[4]) {
-    const __m256i first = load_bytes(from + word * 32);
+  // Register i of a word's four of code pairs, as 16-bit numbers: see pair_at.
+  HALOGEN_INLINE static __m256i load_pair(const uint8_t* from, int word, int i) {
     if constexpr (F::kWords == 8) {
-      const __m256i second = load_bytes(from + (word + 4) * 32);
-      pairs[0] = _mm256_srai_epi16(_mm256_slli_epi16(first, 8), 8);
-      pairs[1] = _mm256_srai_epi16(_mm256_slli_epi16(second, 8), 8);
-      pairs[2] = _mm256_srai_epi16(first, 8);
-      pairs[3] = _mm256_srai_epi16(second, 8);
+      const __m256i codes = load_bytes(from + (word + i % 2 * 4) * 32);
+      return _mm256_srai_epi16(i < 2 ? _mm256_slli_epi16(codes, 8) : codes, 8);
     } else if constexpr (F::kFlip != 0) {
-      pairs[0] = _mm256_srai_epi16(_mm256_slli_epi16(first, 12), 12);
-      pairs[1] = _mm256_srai_epi16(_mm256_slli_epi16(first, 8), 12);
-      pairs[2] = _mm256_srai_epi16(_mm256_slli_epi16(first, 4), 12);
-      pairs[3] = _mm256_srai_epi16(first, 12);
+      const __m256i codes = load_bytes(from + word * 32);
+      return _mm256_srai_epi16(i < 3 ? _mm256_slli_epi16(codes, 12 - 4 * i) : codes, 12);
     } else {
-      const __m256i mask = _mm256_set1_epi16(0x0f);
-      pairs[0] = _mm256_and_si256(first, mask);
-      pairs[1] = _mm256_and_si256(_mm256_srli_epi16(first, 4), mask);
-      pairs[2] = _mm256_and_si256(_mm256_srli_epi16(first, 8), mask);
-      pairs[3] = _mm256_srli_epi16(first, 12);
+      const __m256i codes = load_bytes(from + word * 32);
+      const __m256i shifted = i > 0 ? _mm256_srli_epi16(codes, 4 * i) : codes;
+      return i < 3 ? _mm256_and_si256(shifted, _mm256_set1_epi16(0x0f)) : shifted;
     }
   }
 
@@ -110,12 +108,10 @@ struct Block : BlockTile<Vector, F, 8> {
       __m256i dot[T];
       for (int t = 0; t < T; ++t) dot[t] = _mm256_setzero_si256();
       for (int word = 0; word < 4; ++word) {
-        __m256i pairs[4];
-        load_pairs(tile + Tile::code_at(block), word, pairs);
         for (int i = 0; i < 4; ++i) {
+          const __m256i pair = load_pair(tile + Tile::code_at(block), word, i);
           for (int t = 0; t < T; ++t) {
-            const __m256i x = broadcast(group + (pair_at(word, i) * T + t) * 4);
-            dot[t] = _mm256_add_epi32(dot[t], _mm256_madd_epi16(pairs[i], x));
+            multiply_add(dot[t], pair, broadcast(group + (pair_at(word, i) * T + t) * 4));
           }
         }
       }
@@ -132,6 +128,51 @@ struct Block : BlockTile<Vector, F, 8> {
       group += kActivationBytes * T;
     }
     for (int t = 0; t < T; ++t) Vector::store(out + t * out_stride, sum[t], rows);
+  }
+
+  // A broadcast serves two tiles. The sums wait in memory: the dots of both fill the registers.
+  static void run_pair(const uint8_t* tile, const uint8_t* next_tile, const uint8_t* group, int64_t columns, float* out,
+                       int64_t out_stride) {
+    constexpr int T = kTokens;
+    const uint8_t* tiles[2] = {tile, next_tile};
+    __m256 sum[2][T];
+    for (auto& row : sum) {
+      for (__m256& value : row) value = _mm256_setzero_ps();
+    }
+    for (int64_t block = 0; block < columns / kBlock; ++block) {
+      __m256i dot[2][T];
+      for (auto& row : dot) {
+        for (__m256i& value : row) value = _mm256_setzero_si256();
+      }
+      for (int word = 0; word < 4; ++word) {
+        for (int i = 0; i < 4; ++i) {
+          __m256i pairs[2];
+          for (int r = 0; r < 2; ++r) pairs[r] = load_pair(tiles[r] + Tile::code_at(block), word, i);
+          for (int t = 0; t < T; ++t) {
+            const __m256i x = broadcast(group + (pair_at(word, i) * T + t) * 4);
+            for (int r = 0; r < 2; ++r) multiply_add(dot[r][t], pairs[r], x);
+          }
+        }
+      }
+      const uint8_t* tail = group + kPairBytes * T;
+      for (int r = 0; r < 2; ++r) {
+        const __m256 scale = load_halves(tiles[r] + Tile::scale_at(block));
+        for (int t = 0; t < T; ++t) {
+          const __m256 scaled = _mm256_mul_ps(_mm256_cvtepi32_ps(dot[r][t]), scale);
+          sum[r][t] = _mm256_fmadd_ps(scaled, broadcast_float(tail + t * 4), sum[r][t]);
+        }
+        if constexpr (F::kMinimum) {
+          const __m256 minimum = load_halves(tiles[r] + Tile::minimum_at(block));
+          for (int t = 0; t < T; ++t) {
+            sum[r][t] = _mm256_fmadd_ps(minimum, broadcast_float(tail + (T + t) * 4), sum[r][t]);
+          }
+        }
+      }
+      group += kActivationBytes * T;
+    }
+    for (int t = 0; t < T; ++t) {
+      for (int r = 0; r < 2; ++r) Vector::store(out + t * out_stride + r * kLanes, sum[r][t]);
+    }
   }
 };
 
