@@ -99,22 +99,30 @@ struct Block : BlockTile<Variant, F, 16> {
   template <int T>
   static void run_group(const uint8_t* tile, const uint8_t* group, int64_t columns, float* out, int64_t out_stride,
                         int64_t rows) {
+    // Few tokens have too few sums to hide the latency of a product.
+    constexpr int kChains = T == 1 ? 4 : T == 2 ? 2 : 1;
     __m512 sum[T];
     for (int t = 0; t < T; ++t) sum[t] = _mm512_setzero_ps();
     for (int64_t block = 0; block < columns / kBlock; ++block) {
-      __m512i dot[T];
-      for (int t = 0; t < T; ++t) dot[t] = _mm512_setzero_si512();
+      __m512i dot[kChains][T];
+      for (auto& chain : dot) {
+        for (__m512i& value : chain) value = _mm512_setzero_si512();
+      }
       for (int word = 0; word < 4; ++word) {
         __m512i pairs[4];
         load_pairs(tile + Tile::code_at(block), word, pairs);
         for (int i = 0; i < 4; ++i) {
-          for (int t = 0; t < T; ++t) multiply_add(dot[t], pairs[i], group + (pair_at(word, i) * T + t) * 4);
+          for (int t = 0; t < T; ++t)
+            multiply_add(dot[i % kChains][t], pairs[i], group + (pair_at(word, i) * T + t) * 4);
         }
+      }
+      for (int chain = 1; chain < kChains; ++chain) {
+        for (int t = 0; t < T; ++t) dot[0][t] = _mm512_add_epi32(dot[0][t], dot[chain][t]);
       }
       const uint8_t* tail = group + kPairBytes * T;
       const __m512 scale = load_halves(tile + Tile::scale_at(block));
       for (int t = 0; t < T; ++t) {
-        multiply_add(sum[t], _mm512_mul_ps(_mm512_cvtepi32_ps(dot[t]), scale), tail + t * 4);
+        multiply_add(sum[t], _mm512_mul_ps(_mm512_cvtepi32_ps(dot[0][t]), scale), tail + t * 4);
       }
       if constexpr (F::kMinimum) {
         const __m512 minimum = load_halves(tile + Tile::minimum_at(block));
