@@ -36,9 +36,12 @@ export function restoreWindow(stored: unknown, areas: Rectangle[]): WindowState 
   const [main = { x: 0, y: 0, ...usual }] = areas;
   if (!parsed.success) return { bounds: clamp(usual, main), maximized: false };
   const { x, y, maximized } = parsed.data;
-  const screen = areas.find((area) => reachable(parsed.data, area));
-  if (screen === undefined) return { bounds: clamp(parsed.data, main), maximized };
-  return { bounds: { x, y, ...clamp(parsed.data, screen) }, maximized };
+  // A window that has to shrink may no longer reach onto the screen, so the size comes first.
+  for (const area of areas) {
+    const size = clamp(parsed.data, area);
+    if (reachable({ x, y, ...size }, area)) return { bounds: { x, y, ...size }, maximized };
+  }
+  return { bounds: clamp(parsed.data, main), maximized };
 }
 
 function clamp(size: { width: number; height: number }, area: Rectangle): { width: number; height: number } {

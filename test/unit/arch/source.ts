@@ -77,7 +77,7 @@ export function scriptImports(source: Source): { file?: string; package?: string
 }
 
 const posix =
-  /^(?:sys\/|fcntl\.h|unistd\.h|sched\.h|pthread\.h|windows\.h|dlfcn\.h|io\.h|immintrin\.h|cpuid\.h|intrin\.h)/i;
+  /^(?:(?:sys|linux)\/|fcntl\.h|unistd\.h|sched\.h|pthread\.h|windows\.h|dlfcn\.h|io\.h|immintrin\.h|cpuid\.h|intrin\.h)/i;
 const intrinsic = /^(?:immintrin\.h|cpuid\.h|intrin\.h|arm_neon\.h)$/;
 
 /**
