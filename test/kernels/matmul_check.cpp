@@ -216,18 +216,22 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
     report.require(same, "a poisoned scale reached other rows");
     report.require(spoiled, "a poisoned scale went unseen");
   }
-  // A NaN activation must not come out as a number.
-  Case sample = random_case(random, quant, 17, 64, 3);
-  sample.x[64 + 40] = std::numeric_limits<float>::quiet_NaN();
-  const std::vector<float> out = product(matmul, sample, report);
-  bool seen = true, alone = true;
-  for (int64_t r = 0; r < sample.rows; ++r) {
-    seen = seen && std::isnan(out[static_cast<size_t>(sample.rows + r)]);
-    alone = alone && std::isfinite(out[static_cast<size_t>(r)]) &&
-            std::isfinite(out[static_cast<size_t>(2 * sample.rows + r)]);
+  // A NaN or infinite activation must not come out as a number.
+  for (const float poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
+                             -std::numeric_limits<float>::infinity()}) {
+    Case sample = random_case(random, quant, 17, 64, 3);
+    sample.x[64 + 40] = poison;
+    const std::vector<float> out = product(matmul, sample, report);
+    bool seen = true, alone = true;
+    for (int64_t r = 0; r < sample.rows; ++r) {
+      seen = seen && !std::isfinite(out[static_cast<size_t>(sample.rows + r)]);
+      seen = seen && (!std::isnan(poison) || std::isnan(out[static_cast<size_t>(sample.rows + r)]));
+      alone = alone && std::isfinite(out[static_cast<size_t>(r)]) &&
+              std::isfinite(out[static_cast<size_t>(2 * sample.rows + r)]);
+    }
+    report.require(seen, "a poisoned activation went unseen");
+    report.require(alone, "a poisoned activation reached other tokens");
   }
-  report.require(seen, "a NaN activation went unseen");
-  report.require(alone, "a NaN activation reached other tokens");
 }
 
 }  // namespace
