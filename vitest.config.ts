@@ -30,6 +30,7 @@ export default defineConfig({
         include: tier.include,
         exclude: ["**/node_modules/**"],
         environment: "node",
+        setupFiles: ["test/seed.ts"],
         pool: "forks" as const,
         fileParallelism: tier.parallel,
         testTimeout: tier.timeout,
