@@ -88,6 +88,7 @@ struct PagedAttention {
       const auto* keys = static_cast<const Element*>(run.key_pages[key / run.page_tokens]) + in_page * run.head_dim;
       const auto* values = static_cast<const Element*>(run.value_pages[key / run.page_tokens]) + in_page * run.head_dim;
       if (few) {
+        if (key + count < end) prefetch(run, key + count);
         block_few(run, scratch, keys, values, row, rows, key, count);
       } else {
         block_many(run, scratch, keys, values, row, rows, key, count);
@@ -101,6 +102,18 @@ struct PagedAttention {
       int64_t at = 0;
       for (; at + kLanes <= run.head_dim; at += kLanes) V::store(out + at, V::multiply(V::load(sum + at), inverse));
       if (at < run.head_dim) V::store(out + at, V::multiply(V::load(sum + at), inverse), run.head_dim - at);
+    }
+  }
+
+  // A block of keys and values ahead: pages are too short for the processor's own prefetch.
+  HALOGEN_INLINE static void prefetch(const AttentionRun& run, int64_t key) {
+    const int64_t in_page = key % run.page_tokens;
+    const int64_t left = run.page_tokens - in_page;
+    const int64_t bytes = (left < kKeys ? left : int64_t{kKeys}) * run.head_dim * static_cast<int64_t>(sizeof(Element));
+    const void* const pages[] = {run.key_pages[key / run.page_tokens], run.value_pages[key / run.page_tokens]};
+    for (const void* page : pages) {
+      const auto* from = reinterpret_cast<const char*>(static_cast<const Element*>(page) + in_page * run.head_dim);
+      for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
     }
   }
 
