@@ -131,6 +131,10 @@ export function createApplication(options: ApplicationOptions): Application {
     },
     ...createSessionHandlers({ store, emit: hub.emit, newId, stop: chat.stop }),
     ...chat.handlers,
+    "chat.send": afterFirstScan(chat.handlers["chat.send"]),
+    "chat.edit": afterFirstScan(chat.handlers["chat.edit"]),
+    "chat.regenerate": afterFirstScan(chat.handlers["chat.regenerate"]),
+    "chat.continue": afterFirstScan(chat.handlers["chat.continue"]),
     ...createModelHandlers(library, firstScan),
     ...createDownloadHandlers(catalogue, downloads),
     "engine.status": async () => statusOf(engine.status()),
@@ -142,6 +146,14 @@ export function createApplication(options: ApplicationOptions): Application {
     "setting.read": async () => current(),
     "setting.update": async (patch) => settings.update(patch as Partial<Settings>),
   };
+
+  /** Until the folders were looked at there is no model to be found; a look that failed is reported where it was started. */
+  function afterFirstScan<Q, A>(handler: (request: Q) => Promise<A>): (request: Q) => Promise<A> {
+    return async (request) => {
+      await firstScan.catch(() => undefined);
+      return handler(request);
+    };
+  }
 
   /** The host knows files; which model that is, the library knows. */
   function statusOf(status: EngineStatus): EngineStatus {

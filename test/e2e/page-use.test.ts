@@ -364,6 +364,8 @@ describe("for everyone", () => {
     await open.page.keyboard.press("Control+Shift+Enter");
     await open.page.locator('article[data-status="streaming"]').waitFor();
     await open.page.keyboard.press("Escape");
+    // Versions are stepped through when nothing streams.
+    await open.page.locator('article[data-status="streaming"]').waitFor({ state: "detached" });
     await open.page.getByText("2 / 2").waitFor();
     await open.page.keyboard.press("Alt+ArrowLeft");
     await open.page.getByText("1 / 2").waitFor();

@@ -115,6 +115,13 @@ async function begin(started: Started, sessionId: string, words: string, hang = 
 }
 
 describe("a conversation", () => {
+  test("a message sent before the model folders were looked at waits for them", async () => {
+    const started = start();
+    const { id } = await started.call("session.create", {});
+    const { status, error } = await ask(started, id, "hello");
+    expect({ status, error }).toEqual({ status: "complete", error: null });
+  });
+
   test("is answered, streamed, stored, and there after a restart", async () => {
     const first = start();
     const sessionId = await newChat(first);
