@@ -25,6 +25,11 @@ struct Element {
     }
   }
 
+  // 1 + 2^-x, finite for every x but NaN. Operand order keeps a NaN.
+  HALOGEN_INLINE static Float one_and_exp2(Float x) {
+    return V::add(V::set(1.0f), V::exp2(V::subtract(V::zero(), V::maximum(V::set(-126.0f), x))));
+  }
+
   static void rms_norm(const float* x, const float* weight, float* out, int64_t count, float eps) {
     Float squares[4] = {V::zero(), V::zero(), V::zero(), V::zero()};
     int64_t i = 0;
@@ -57,6 +62,25 @@ struct Element {
       const Float value = load(gate + at);
       const Float below = V::add(one, V::exp2(V::multiply(value, negative)));
       store(out + at, V::multiply(V::divide(value, below), load(up + at)));
+    });
+  }
+
+  // tanh(u) + 1 is 2 / (1 + e^-2u), which loses no digits below zero.
+  static void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
+    const Float linear = V::set(2.30220819f);  // 2 log2(e) sqrt(2 / pi)
+    const Float cubic = V::set(0.10294324f);   // 0.044715 of it
+    each(count, [&](int64_t at, auto load, auto store) {
+      const Float value = load(gate + at);
+      const Float inner = V::multiply_add(V::multiply(value, value), cubic, linear);
+      store(out + at, V::multiply(V::divide(value, one_and_exp2(V::multiply(value, inner))), load(up + at)));
+    });
+  }
+
+  static void softcap(float* x, float cap, int64_t count) {
+    const Float inner = V::set(2.88539008f / cap);  // 2 log2(e) / cap
+    const Float twice = V::set(2.0f * cap), once = V::set(cap);
+    each(count, [&](int64_t at, auto load, auto store) {
+      store(x + at, V::subtract(V::divide(twice, one_and_exp2(V::multiply(load(x + at), inner))), once));
     });
   }
 

@@ -46,6 +46,12 @@ using RmsNorm = void (*)(const float* x, const float* weight, float* out, int64_
 // gate[i] = silu(gate[i]) * up[i]
 using SiluMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
 
+// gate[i] = gelu(gate[i]) * up[i], GELU by its tanh approximation
+using GeluMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
+
+// x[i] = cap * tanh(x[i] / cap)
+using Softcap = void (*)(float* x, float cap, int64_t count);
+
 // x[i] += y[i]
 using Add = void (*)(float* x, const float* y, int64_t count);
 

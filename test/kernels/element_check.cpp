@@ -71,6 +71,52 @@ void check_silu_mul(const kernel::Entry& entry, Random& random, Report& report) 
   }
 }
 
+void check_gelu_mul(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto gelu_mul = function_of<kernel::GeluMul>(entry);
+  for (const int64_t count : kCounts) {
+    for (const float size : {1.0f, 4.0f, 60.0f, 1e15f}) {
+      std::vector<float> gate = random_floats(random, count), up = random_floats(random, count);
+      for (float& value : gate) value *= size;
+      std::vector<float> out(static_cast<size_t>(count) + 1, kGuard);
+      gelu_mul(gate.data(), up.data(), out.data(), count);
+      double worst = 0;
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+        const auto g = static_cast<double>(gate[i]);
+        const double inner = std::sqrt(2 / std::acos(-1.0)) * (g + 0.044715 * g * g * g);
+        const double expected = 0.5 * g * (1 + std::tanh(inner)) * static_cast<double>(up[i]);
+        const double error = std::fabs(static_cast<double>(out[i]) - expected);
+        // Far below zero 1 + tanh has lost its digits in double too.
+        const double measured = g < -3 ? error : error / (std::fabs(expected) + 1e-25);
+        if (!(measured <= worst)) worst = measured;
+      }
+      report.expect(worst, 4e-6, "gelu_mul " + std::to_string(count) + " size " + std::to_string(size));
+      report.require(out.back() == kGuard, "gelu_mul wrote beyond its end");
+      gelu_mul(gate.data(), up.data(), gate.data(), count);
+      report.require(std::equal(gate.begin(), gate.end(), out.begin()), "gelu_mul in place differs");
+    }
+  }
+}
+
+void check_softcap(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto softcap = function_of<kernel::Softcap>(entry);
+  for (const int64_t count : kCounts) {
+    for (const float size : {1e-3f, 1.0f, 100.0f, 1e30f}) {
+      std::vector<float> x = random_floats(random, count);
+      for (float& value : x) value *= size;
+      const std::vector<float> before = x;
+      x.push_back(kGuard);
+      softcap(x.data(), 30.0f, count);
+      double worst = 0;
+      for (size_t i = 0; i < before.size(); ++i) {
+        const double error = std::fabs(static_cast<double>(x[i]) - 30 * std::tanh(static_cast<double>(before[i]) / 30));
+        if (!(error <= worst)) worst = error;
+      }
+      report.expect(worst, 1e-5, "softcap " + std::to_string(count) + " size " + std::to_string(size));
+      report.require(x.back() == kGuard, "softcap wrote beyond its end");
+    }
+  }
+}
+
 void check_add(const kernel::Entry& entry, Random& random, Report& report) {
   const auto add = function_of<kernel::Add>(entry);
   for (const int64_t count : kCounts) {
@@ -212,6 +258,8 @@ void check_element(const kernel::Entry& entry, Report& report) {
   const std::string op = entry.op;
   if (op == "rms_norm") check_rms_norm(entry, random, report);
   if (op == "silu_mul") check_silu_mul(entry, random, report);
+  if (op == "gelu_mul") check_gelu_mul(entry, random, report);
+  if (op == "softcap") check_softcap(entry, random, report);
   if (op == "add") check_add(entry, random, report);
   if (op == "rope") check_rope(entry, random, report);
   if (op == "kv_store") check_kv_store(entry, random, report);

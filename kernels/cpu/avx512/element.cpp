@@ -13,6 +13,14 @@ void silu_mul(const float* gate, const float* up, float* out, int64_t count) {
   Element<Vector>::silu_mul(gate, up, out, count);
 }
 
+void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  Element<Vector>::gelu_mul(gate, up, out, count);
+}
+
+void softcap(float* x, float cap, int64_t count) {
+  Element<Vector>::softcap(x, cap, count);
+}
+
 void add(float* x, const float* y, int64_t count) {
   Element<Vector>::add(x, y, count);
 }

@@ -18,6 +18,22 @@ void silu_mul(const float* gate, const float* up, float* out, int64_t count) {
   for (int64_t i = 0; i < count; ++i) out[i] = gate[i] / (1.0f + std::exp(-gate[i])) * up[i];
 }
 
+void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  constexpr double root = 0.79788456080286535588;  // sqrt(2 / pi)
+  for (int64_t i = 0; i < count; ++i) {
+    const double g = static_cast<double>(gate[i]);
+    const double inner = root * (g + 0.044715 * g * g * g);
+    out[i] = static_cast<float>(0.5 * g * (1.0 + std::tanh(inner))) * up[i];
+  }
+}
+
+void softcap(float* x, float cap, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const double limit = static_cast<double>(cap);
+    x[i] = static_cast<float>(limit * std::tanh(static_cast<double>(x[i]) / limit));
+  }
+}
+
 void add(float* x, const float* y, int64_t count) {
   for (int64_t i = 0; i < count; ++i) x[i] += y[i];
 }

@@ -64,6 +64,10 @@ class Pass {
       const uint64_t offset =
           program_.embedding.offset + static_cast<uint64_t>(row.token) * program_.embedding.row_bytes;
       program_.embedding.dequantize(model_.weights_.at<const void>(offset), scratch(program_.x) + t * width, width);
+      if (const float scale = program_.description.embedding_scale; scale != 1) {
+        float* x = scratch(program_.x) + t * width;
+        for (int64_t i = 0; i < width; ++i) x[i] *= scale;
+      }
       for (size_t i = 0; i < program_.ropes.size(); ++i) {
         const RopeTable& table = program_.ropes[i];
         const int64_t half = table.rotated / 2;
@@ -169,7 +173,7 @@ class Pass {
     member_.barrier();
     attend(block);
     member_.barrier();
-    add_product(block.output, scratch(program_.attended));
+    add_product(block.output, scratch(program_.attended), block.attention_output_norm);
   }
 
   struct Projection {
@@ -286,17 +290,27 @@ class Pass {
     program_.attention->run(run);
   }
 
-  // x += matrix * source, ending the stage.
-  void add_product(const Matrix& matrix, const float* source) {
+  // x += matrix * source, the product normalised first where `norm` is there. Ends the stage.
+  void add_product(const Matrix& matrix, const float* source, const Vector& norm) {
     prepare(source, tokens_, nullptr, {&matrix});
     float* sum = scratch(program_.sum);
     float* x = scratch(program_.x);
     share(matrix.rows, matrix.kernel->row_granule, [&](Range rows) {
       multiply(matrix, tokens_, sum, rows);
+      if (norm.source != nullptr) return;
       for (int64_t t = 0; t < tokens_; ++t) {
         program_.add(x + t * matrix.rows + rows.begin, sum + t * matrix.rows + rows.begin, rows.end - rows.begin);
       }
     });
+    if (norm.source != nullptr) {
+      member_.barrier();
+      const Range own = part(tokens_, 1, member_.index(), member_.count());
+      for (int64_t t = own.begin; t < own.end; ++t) {
+        float* row = sum + t * matrix.rows;
+        program_.rms_norm(row, weights(norm), row, matrix.rows, program_.description.norm_epsilon);
+        program_.add(x + t * matrix.rows, row, matrix.rows);
+      }
+    }
     // One member decides for all, before the barrier that shows it to all.
     if (member_.index() == 0 && stop_.load(std::memory_order_relaxed))
       model_.stopped_.store(true, std::memory_order_relaxed);
@@ -314,11 +328,11 @@ class Pass {
       multiply(block.up, tokens_, up, rows);
       for (int64_t t = 0; t < tokens_; ++t) {
         const int64_t at = t * width + rows.begin;
-        program_.silu_mul(gate + at, up + at, gate + at, rows.end - rows.begin);
+        block.activate(gate + at, up + at, gate + at, rows.end - rows.begin);
       }
     });
     member_.barrier();
-    add_product(block.down, gate);
+    add_product(block.down, gate, block.feed_forward_output_norm);
   }
 
   void head() {
@@ -338,8 +352,13 @@ class Pass {
     }
     const Matrix& output = program_.output;
     prepare(source, rows, &program_.output_norm, {&output});
-    multiply(output, rows, scratch(program_.logits),
-             part(output.rows, output.kernel->row_granule, member_.index(), member_.count()));
+    const Range own = part(output.rows, output.kernel->row_granule, member_.index(), member_.count());
+    float* logits = scratch(program_.logits);
+    multiply(output, rows, logits, own);
+    const float cap = program_.description.logit_cap;
+    for (int64_t t = 0; cap > 0 && t < rows && own.begin < own.end; ++t) {
+      program_.softcap(logits + t * output.rows + own.begin, cap, own.end - own.begin);
+    }
   }
 
   struct Form {

@@ -56,8 +56,11 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   const Embedding& embedding = program_.embedding;
   add_tasks(tasks, nullptr, embedding.source, embedding.offset, embedding.rows, program_.description.embedding);
   for (const Block& block : program_.blocks) {
-    for (const Vector* vector : {&block.attention_norm, &block.query_norm, &block.key_norm, &block.feed_forward_norm})
+    for (const Vector* vector :
+         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attention_output_norm,
+          &block.feed_forward_norm, &block.feed_forward_output_norm}) {
       load_vector(*vector);
+    }
     for (const Matrix* matrix :
          {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up, &block.down}) {
       load_matrix(*matrix);

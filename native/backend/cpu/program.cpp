@@ -42,7 +42,7 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
     : description(source), threads(thread_count), kernels_(kernels) {
   chunk = std::min<int64_t>(chunk_tokens, static_cast<int64_t>(setup.context));
   rms_norm = kernels.function<kernel::RmsNorm>("rms_norm");
-  silu_mul = kernels.function<kernel::SiluMul>("silu_mul");
+  softcap = kernels.function<kernel::Softcap>("softcap");
   add = kernels.function<kernel::Add>("add");
   rope = kernels.function<kernel::Rope>("rope");
   kv_store = kernels.function<kernel::KvStore>("kv_store", setup.kv_type);
@@ -118,6 +118,11 @@ void Program::place_weights() {
     block.gate = place(layer.feed_forward.gate);
     block.up = place(layer.feed_forward.up);
     block.down = place(layer.feed_forward.down);
+    block.activate = layer.feed_forward.activation == model::Gate::gelu
+                         ? kernels_.function<kernel::GeluMul>("gelu_mul")
+                         : kernels_.function<kernel::SiluMul>("silu_mul");
+    block.attention_output_norm = place(layer.attention_output_norm);
+    block.feed_forward_output_norm = place(layer.feed_forward_output_norm);
     blocks.push_back(block);
   }
   output_norm = place(description.output_norm);

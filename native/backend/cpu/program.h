@@ -64,11 +64,13 @@ struct Block {
   size_t rope = 0;  // index into Program::ropes
   Matrix query, key, value, output;
   Vector query_norm, key_norm;
+  Vector attention_output_norm, feed_forward_output_norm;
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
   Vector feed_forward_norm;
   Matrix gate, up, down;
+  kernel::SiluMul activate = nullptr;
 };
 
 // Scratch of one thread.
@@ -97,7 +99,7 @@ struct Program {
   std::vector<RopeTable> ropes;
 
   kernel::RmsNorm rms_norm = nullptr;
-  kernel::SiluMul silu_mul = nullptr;
+  kernel::Softcap softcap = nullptr;
   kernel::Add add = nullptr;
   kernel::Rope rope = nullptr;
   kernel::KvStore kv_store = nullptr;

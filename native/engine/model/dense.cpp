@@ -46,12 +46,10 @@ Description describe_dense(const Header& header, const Dense& kind) {
     }
     attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
     attention.rope = rope;
-    attention.rope.rotated =
-        kind.rotates(i) ? header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim) : 0;
+    attention.rope.rotated = header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim);
     if (attention.rope.rotated % 2 != 0) header.unsupported("rope over an odd number of dimensions");
-    if (attention.rope.rotated > 0) {
-      attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
-    }
+    attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
+    if (kind.adjust) kind.adjust(i, attention);
 
     const int64_t query_rows = attention.heads * attention.head_dim;
     const int64_t kv_rows = attention.kv_heads * attention.head_dim;
@@ -66,8 +64,14 @@ Description describe_dense(const Header& header, const Dense& kind) {
       attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
     }
 
+    if (kind.output_norms) {
+      layer.attention_output_norm = header.vector(block + "post_attention_norm.weight", model.embedding);
+      layer.feed_forward_output_norm = header.vector(block + "post_ffw_norm.weight", model.embedding);
+    }
+
     const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
     layer.feed_forward_norm = header.vector(block + "ffn_norm.weight", model.embedding);
+    layer.feed_forward.activation = kind.activation;
     layer.feed_forward.gate = header.matrix(block + "ffn_gate.weight", model.embedding, feed_forward);
     layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
     layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);

@@ -1,13 +1,18 @@
 // The decoder most families share: pre-norm, grouped-query attention with rope, SiLU-gated feed-forward.
 #pragma once
+#include <functional>
+
 #include "native/engine/model/architecture.h"
 
 namespace halogen::model {
 
 struct Dense {
   Pairing pairing = Pairing::adjacent;
-  bool head_norms = false;  // RMS norms of each query and key head, before rope
-  bool (*rotates)(int64_t layer) = [](int64_t) { return true; };
+  bool head_norms = false;    // RMS norms of each query and key head, before rope
+  bool output_norms = false;  // of what attention and feed-forward add
+  Gate activation = Gate::silu;
+  // Last word on one layer's attention, whose numbers come from the file: window, rope, scale.
+  std::function<void(int64_t layer, Attention& attention)> adjust = {};
 };
 
 // Tied heads, biases, rope factors, linear rope scaling and per-layer head counts come from the file. Experts, other

@@ -42,8 +42,11 @@ struct Attention {
   const gguf::Tensor* key_norm = nullptr;
 };
 
-// down(silu(gate x) * up x)
+enum class Gate { silu, gelu };
+
+// down(activation(gate x) * up x)
 struct FeedForward {
+  Gate activation = Gate::silu;
   Matrix gate;
   Matrix up;
   Matrix down;
@@ -52,8 +55,10 @@ struct FeedForward {
 struct Layer {
   const gguf::Tensor* attention_norm = nullptr;
   Attention attention;
+  const gguf::Tensor* attention_output_norm = nullptr;  // of what attention adds, where there is one
   const gguf::Tensor* feed_forward_norm = nullptr;
   FeedForward feed_forward;
+  const gguf::Tensor* feed_forward_output_norm = nullptr;
 };
 
 struct Description {
@@ -63,9 +68,11 @@ struct Description {
   int64_t context = 0;  // positions the model was trained for
   float norm_epsilon = 0;
   Matrix token_embedding;  // rows are tokens
+  float embedding_scale = 1;
   std::vector<Layer> layers;
   const gguf::Tensor* output_norm = nullptr;
-  Matrix output;  // the same tensor as token_embedding when tied
+  Matrix output;        // the same tensor as token_embedding when tied
+  float logit_cap = 0;  // logits become cap * tanh(logits / cap); 0: they stay
 };
 
 }  // namespace halogen::model

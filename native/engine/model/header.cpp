@@ -66,6 +66,22 @@ double Header::real_or(std::string_view name, double fallback, double least, dou
   return file_.find(key(name)) == nullptr ? fallback : real(name, least, most);
 }
 
+std::vector<bool> Header::sliding_layers(int64_t layers, int64_t period) const {
+  constexpr std::string_view name = "attention.sliding_window_pattern";
+  const gguf::Value* value = file_.find(key(name));
+  std::vector<bool> slides;
+  if (value != nullptr && value->type == gguf::Type::array && value->element == gguf::Type::boolean) {
+    if (value->count < static_cast<uint64_t>(layers)) {
+      out_of_range<int64_t>(key(name) + "[]", static_cast<int64_t>(value->count), layers, 1000);
+    }
+    for (int64_t i = 0; i < layers; ++i) slides.push_back(value->data[i] != 0);
+    return slides;
+  }
+  period = whole_or(name, period, 1, 1000);
+  for (int64_t i = 0; i < layers; ++i) slides.push_back(i % period < period - 1);
+  return slides;
+}
+
 std::string Header::string_or(std::string_view name, std::string_view fallback) const {
   return std::string(file_.string(key(name)).value_or(fallback));
 }

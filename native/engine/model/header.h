@@ -21,6 +21,8 @@ class Header {
   int64_t whole_at(std::string_view name, int64_t layer, int64_t fallback, int64_t least, int64_t most) const;
   double real_or(std::string_view name, double fallback, double least, double most) const;
   double real(std::string_view name, double least, double most) const;
+  // attention.sliding_window_pattern: every how many layers one sees everything, or for each layer whether it slides.
+  std::vector<bool> sliding_layers(int64_t layers, int64_t period) const;
   std::string string_or(std::string_view name, std::string_view fallback) const;
 
   // `name` is the full tensor name. Absent: model.missing_tensor. Another shape: model.tensor_shape.

@@ -5,7 +5,9 @@ namespace halogen::model {
 
 Description describe_smollm3(const Header& header) {
   Dense kind;
-  kind.rotates = [](int64_t layer) { return (layer + 1) % 4 != 0; };
+  kind.adjust = [](int64_t layer, Attention& attention) {
+    if ((layer + 1) % 4 == 0) attention.rope.rotated = 0;
+  };
   return describe_dense(header, kind);
 }
 
