@@ -14,20 +14,22 @@ constexpr uint64_t block_bytes = 1 << 20;
 struct Task {
   const kernel::Matmul* kernel;
   const gguf::Tensor* source;
+  uint64_t source_offset;
   uint64_t offset;
   int64_t rows, columns;
   int64_t begin, end;
   uint64_t row_bytes;
 };
 
-void add_tasks(std::vector<Task>& tasks, const kernel::Matmul* kernel, const gguf::Tensor* source, uint64_t offset,
-               int64_t rows, int64_t columns) {
-  const uint64_t row_bytes = source->bytes / static_cast<uint64_t>(rows);
+void add_tasks(std::vector<Task>& tasks, const kernel::Matmul* kernel, const gguf::Tensor* source,
+               uint64_t source_offset, uint64_t offset, int64_t rows, int64_t columns) {
+  const uint64_t row_bytes = source->bytes / (source->elements / static_cast<uint64_t>(columns));
   const int64_t granule = kernel != nullptr ? kernel->row_granule : 1;
   int64_t step = static_cast<int64_t>(block_bytes / row_bytes) / granule * granule;
   if (step < granule) step = granule;
   for (int64_t begin = 0; begin < rows; begin += step) {
-    tasks.push_back({kernel, source, offset, rows, columns, begin, std::min(rows, begin + step), row_bytes});
+    tasks.push_back(
+        {kernel, source, source_offset, offset, rows, columns, begin, std::min(rows, begin + step), row_bytes});
   }
 }
 
@@ -50,11 +52,11 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   };
   std::vector<Task> tasks;
   const auto load_matrix = [&](const Matrix& matrix) {
-    add_tasks(tasks, matrix.kernel, matrix.source, matrix.offset, matrix.rows, matrix.columns);
+    add_tasks(tasks, matrix.kernel, matrix.source, matrix.source_offset, matrix.offset, matrix.rows, matrix.columns);
     load_vector(matrix.bias);
   };
   const Embedding& embedding = program_.embedding;
-  add_tasks(tasks, nullptr, embedding.source, embedding.offset, embedding.rows, program_.description.embedding);
+  add_tasks(tasks, nullptr, embedding.source, 0, embedding.offset, embedding.rows, program_.description.embedding);
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
          {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attention_output_norm,
@@ -89,7 +91,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
       const size_t next = static_cast<size_t>(member.take());
       if (next >= tasks.size()) break;
       const Task& task = tasks[next];
-      const uint8_t* source = file.tensor_data(*task.source);
+      const uint8_t* source = file.tensor_data(*task.source) + task.source_offset;
       const uint64_t from = static_cast<uint64_t>(task.begin) * task.row_bytes;
       const uint64_t bytes = static_cast<uint64_t>(task.end - task.begin) * task.row_bytes;
       if (task.kernel != nullptr && task.kernel->pack != nullptr) {
@@ -98,7 +100,8 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
         std::memcpy(weights_.at<uint8_t>(task.offset) + from, source + from, bytes);
       }
       // The packed copy replaces these pages of the file: resident memory never holds both.
-      file.mapping().drop(task.source->offset + from, task.source->offset + from + bytes);
+      const uint64_t at = task.source->offset + task.source_offset + from;
+      file.mapping().drop(at, at + bytes);
       const uint64_t sum = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
       if (member.index() == 0 && on_progress) on_progress({"load", sum, total});
     }

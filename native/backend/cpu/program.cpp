@@ -13,6 +13,10 @@ uint64_t floats(int64_t rows, int64_t columns) {
       .value_or(UINT64_MAX);
 }
 
+uint64_t row_bytes(const gguf::Tensor& tensor, int64_t columns) {
+  return tensor.bytes / (tensor.elements / static_cast<uint64_t>(columns));
+}
+
 template <typename Measure>
 int64_t widest(const std::vector<Block>& blocks, Measure measure) {
   int64_t most = 0;
@@ -64,8 +68,13 @@ Vector Program::place(const gguf::Tensor* tensor) {
 Matrix Program::place(const model::Matrix& matrix) {
   require_format(kernels_, *matrix.tensor, "matmul");
   const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(matrix.tensor->format->key);
-  Matrix placed{&kernel,       matrix.rows, matrix.columns, nowhere, kernel.packed_bytes(matrix.rows, matrix.columns),
-                matrix.tensor, {}};
+  Matrix placed;
+  placed.kernel = &kernel;
+  placed.rows = matrix.rows;
+  placed.columns = matrix.columns;
+  placed.bytes = kernel.packed_bytes(matrix.rows, matrix.columns);
+  placed.source = matrix.tensor;
+  placed.source_offset = static_cast<uint64_t>(matrix.first_row) * row_bytes(*matrix.tensor, matrix.columns);
   placed.offset = weights_.add(placed.bytes);
   placed.bias = place(matrix.bias);
   return placed;
@@ -130,7 +139,7 @@ void Program::place_weights() {
   require_format(kernels_, *head.tensor, "matmul");
   const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(head.tensor->format->key);
   if (head.tensor == &tokens && kernel.pack == nullptr) {
-    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, {}};
+    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, 0, {}};
   } else {
     output = place(head);
   }

@@ -34,6 +34,7 @@ struct Matrix {
   uint64_t offset = nowhere;
   uint64_t bytes = 0;
   const gguf::Tensor* source = nullptr;
+  uint64_t source_offset = 0;  // of the first row within the tensor
   Vector bias;
 };
 

@@ -8,8 +8,12 @@ namespace halogen::model {
 namespace {
 
 constexpr Architecture table[] = {
-    {"gemma3", describe_gemma3}, {"llama", describe_llama},     {"qwen2", describe_qwen2},
-    {"qwen3", describe_qwen3},   {"smollm3", describe_smollm3},
+    {"gemma3", describe_gemma3},
+    {"llama", describe_llama},
+    {"phi3", describe_phi3},
+    {"qwen2", describe_qwen2},
+    {"qwen3", describe_qwen3},
+    {"smollm3", describe_smollm3},
 };
 
 // Parts of a split model: each is a whole GGUF file with some of the tensors.

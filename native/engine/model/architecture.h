@@ -24,6 +24,7 @@ std::string architecture_name(const gguf::File& file);
 
 Description describe_gemma3(const Header& header);
 Description describe_llama(const Header& header);
+Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);
 Description describe_qwen3(const Header& header);
 Description describe_smollm3(const Header& header);

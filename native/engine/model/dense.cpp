@@ -4,6 +4,27 @@
 #include "native/engine/model/dense.h"
 
 namespace halogen::model {
+namespace {
+
+// Three tensors, or one that holds the rows of all three.
+void read_projections(const Header& header, const std::string& block, int64_t columns, int64_t query_rows,
+                      int64_t kv_rows, Attention& attention) {
+  if (header.file().tensor(block + "attn_qkv.weight") == nullptr) {
+    attention.query = header.matrix_with_bias(block + "attn_q", columns, query_rows);
+    attention.key = header.matrix_with_bias(block + "attn_k", columns, kv_rows);
+    attention.value = header.matrix_with_bias(block + "attn_v", columns, kv_rows);
+    return;
+  }
+  if (header.file().tensor(block + "attn_qkv.bias") != nullptr) header.unsupported("a bias on joined projections");
+  const auto slice = [&](int64_t first, int64_t rows) {
+    return header.slice(block + "attn_qkv.weight", columns, first, rows, query_rows + 2 * kv_rows);
+  };
+  attention.query = slice(0, query_rows);
+  attention.key = slice(query_rows, kv_rows);
+  attention.value = slice(query_rows + kv_rows, kv_rows);
+}
+
+}  // namespace
 
 Description describe_dense(const Header& header, const Dense& kind) {
   if (header.whole_or("expert_count", 0, 0, 1 << 20) > 0) header.unsupported("mixture-of-experts feed-forwards");
@@ -54,9 +75,7 @@ Description describe_dense(const Header& header, const Dense& kind) {
     const int64_t query_rows = attention.heads * attention.head_dim;
     const int64_t kv_rows = attention.kv_heads * attention.head_dim;
     layer.attention_norm = header.vector(block + "attn_norm.weight", model.embedding);
-    attention.query = header.matrix_with_bias(block + "attn_q", model.embedding, query_rows);
-    attention.key = header.matrix_with_bias(block + "attn_k", model.embedding, kv_rows);
-    attention.value = header.matrix_with_bias(block + "attn_v", model.embedding, kv_rows);
+    read_projections(header, block, model.embedding, query_rows, kv_rows, attention);
     attention.output = header.matrix_with_bias(block + "attn_output", query_rows, model.embedding);
 
     if (kind.head_norms) {
@@ -72,8 +91,16 @@ Description describe_dense(const Header& header, const Dense& kind) {
     const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
     layer.feed_forward_norm = header.vector(block + "ffn_norm.weight", model.embedding);
     layer.feed_forward.activation = kind.activation;
-    layer.feed_forward.gate = header.matrix(block + "ffn_gate.weight", model.embedding, feed_forward);
-    layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
+    if (kind.gate_within_up) {
+      const auto half = [&](int64_t first) {
+        return header.slice(block + "ffn_up.weight", model.embedding, first, feed_forward, 2 * feed_forward);
+      };
+      layer.feed_forward.gate = half(0);
+      layer.feed_forward.up = half(feed_forward);
+    } else {
+      layer.feed_forward.gate = header.matrix(block + "ffn_gate.weight", model.embedding, feed_forward);
+      layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
+    }
     layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);
     model.layers.push_back(layer);
   }

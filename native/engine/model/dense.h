@@ -8,8 +8,9 @@ namespace halogen::model {
 
 struct Dense {
   Pairing pairing = Pairing::adjacent;
-  bool head_norms = false;    // RMS norms of each query and key head, before rope
-  bool output_norms = false;  // of what attention and feed-forward add
+  bool head_norms = false;      // RMS norms of each query and key head, before rope
+  bool output_norms = false;    // of what attention and feed-forward add
+  bool gate_within_up = false;  // the rows of the gate come first in ffn_up
   Gate activation = Gate::silu;
   // Last word on one layer's attention, whose numbers come from the file: window, rope, scale.
   std::function<void(int64_t layer, Attention& attention)> adjust = {};

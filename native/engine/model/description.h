@@ -9,12 +9,13 @@
 
 namespace halogen::model {
 
-// A weight matrix: out[rows] = W x[columns]. `bias` may be null.
+// A weight matrix: out[rows] = W x[columns]. `bias` may be null. Several may be cut from one tensor.
 struct Matrix {
   const gguf::Tensor* tensor = nullptr;
   int64_t rows = 0;
   int64_t columns = 0;
   const gguf::Tensor* bias = nullptr;
+  int64_t first_row = 0;  // of the tensor's
 };
 
 enum class Pairing { adjacent, halves };

@@ -107,7 +107,11 @@ const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int
 }
 
 Matrix Header::matrix(const std::string& name, int64_t columns, int64_t rows) const {
-  return {tensor(name, columns, rows, true), rows, columns, nullptr};
+  return {tensor(name, columns, rows, true), rows, columns, nullptr, 0};
+}
+
+Matrix Header::slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const {
+  return {tensor(name, columns, total, true), rows, columns, nullptr, first};
 }
 
 Matrix Header::matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const {

@@ -27,6 +27,8 @@ class Header {
 
   // `name` is the full tensor name. Absent: model.missing_tensor. Another shape: model.tensor_shape.
   Matrix matrix(const std::string& name, int64_t columns, int64_t rows) const;
+  // Rows [first, first + rows) of a tensor of `total` rows.
+  Matrix slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
   // With the bias of the same base name, where there is one.
   Matrix matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const;
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
