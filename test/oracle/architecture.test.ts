@@ -8,7 +8,7 @@ import { createNativeEngine } from "../../native/index.ts";
 import { type Golden, golden, goldenFamilies } from "../fixtures/architecture.ts";
 
 /** Families computed today. A family that appears here must agree; one that does not must be refused as not known yet. */
-const computed = ["gemma3", "llama", "llama3-rope", "phi3", "qwen2", "qwen3", "smollm3"];
+const computed = ["gemma3", "glm4", "llama", "llama3-rope", "phi3", "qwen2", "qwen3", "smollm3"];
 const variants = ["reference", ""] as const;
 /** Nats per token. Reference kernels round only the stored floats; the fast ones may sum in another order. */
 const mostDivergence = 1e-5;

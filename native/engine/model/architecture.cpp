@@ -9,6 +9,7 @@ namespace {
 
 constexpr Architecture table[] = {
     {"gemma3", describe_gemma3},
+    {"glm4", describe_glm4},
     {"llama", describe_llama},
     {"phi3", describe_phi3},
     {"qwen2", describe_qwen2},

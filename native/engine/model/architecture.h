@@ -23,6 +23,7 @@ Description describe(const gguf::File& file);
 std::string architecture_name(const gguf::File& file);
 
 Description describe_gemma3(const Header& header);
+Description describe_glm4(const Header& header);
 Description describe_llama(const Header& header);
 Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);
