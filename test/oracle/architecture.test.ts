@@ -8,7 +8,20 @@ import { createNativeEngine } from "../../native/index.ts";
 import { type Golden, golden, goldenFamilies } from "../fixtures/architecture.ts";
 
 /** Families computed today. A family that appears here must agree; one that does not must be refused as not known yet. */
-const computed = ["gemma3", "glm4", "llama", "llama3-rope", "phi3", "qwen2", "qwen3", "smollm3"];
+const computed = [
+  "gemma3",
+  "glm4",
+  "glm4moe",
+  "llama",
+  "llama3-rope",
+  "mixtral",
+  "phi3",
+  "qwen2",
+  "qwen2moe",
+  "qwen3",
+  "qwen3moe",
+  "smollm3",
+];
 const variants = ["reference", ""] as const;
 /** Nats per token. Reference kernels round only the stored floats; the fast ones may sum in another order. */
 const mostDivergence = 1e-5;

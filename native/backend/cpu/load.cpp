@@ -52,6 +52,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   };
   std::vector<Task> tasks;
   const auto load_matrix = [&](const Matrix& matrix) {
+    if (matrix.source == nullptr) return;
     add_tasks(tasks, matrix.kernel, matrix.source, matrix.source_offset, matrix.offset, matrix.rows, matrix.columns);
     load_vector(matrix.bias);
   };
@@ -60,12 +61,15 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
          {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attention_output_norm,
-          &block.feed_forward_norm, &block.feed_forward_output_norm}) {
+          &block.feed_forward_norm, &block.feed_forward_output_norm, &block.choice_bias}) {
       load_vector(*vector);
     }
-    for (const Matrix* matrix :
-         {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up, &block.down}) {
+    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up,
+                                 &block.down, &block.router, &block.shared_gate}) {
       load_matrix(*matrix);
+    }
+    for (const Expert& expert : block.experts) {
+      for (const Matrix* matrix : {&expert.gate, &expert.up, &expert.down}) load_matrix(*matrix);
     }
   }
   load_vector(program_.output_norm);

@@ -66,6 +66,7 @@ Vector Program::place(const gguf::Tensor* tensor) {
 }
 
 Matrix Program::place(const model::Matrix& matrix) {
+  if (matrix.tensor == nullptr) return {};
   require_format(kernels_, *matrix.tensor, "matmul");
   const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(matrix.tensor->format->key);
   Matrix placed;
@@ -96,6 +97,24 @@ size_t Program::rope_table(const model::Rope& rope) {
   return ropes.size() - 1;
 }
 
+void Program::place(const model::Layer& layer, Block& block) {
+  block.feed_forward_norm = place(layer.feed_forward_norm);
+  block.gate = place(layer.feed_forward.gate);
+  block.up = place(layer.feed_forward.up);
+  block.down = place(layer.feed_forward.down);
+  block.activate = layer.feed_forward.activation == model::Gate::gelu ? kernels_.function<kernel::GeluMul>("gelu_mul")
+                                                                      : kernels_.function<kernel::SiluMul>("silu_mul");
+  block.feed_forward_output_norm = place(layer.feed_forward_output_norm);
+  const model::Experts& experts = layer.experts;
+  block.choice = experts.choice;
+  block.router = place(experts.router);
+  block.choice_bias = place(experts.choice_bias);
+  block.shared_gate = place(layer.shared_gate);
+  for (const model::FeedForward& expert : experts.each) {
+    block.experts.push_back({place(expert.gate), place(expert.up), place(expert.down)});
+  }
+}
+
 void Program::place_weights() {
   const gguf::Tensor& tokens = *description.token_embedding.tensor;
   require_format(kernels_, tokens, "dequantize");
@@ -123,16 +142,9 @@ void Program::place_weights() {
     for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
       if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
     }
-    block.feed_forward_norm = place(layer.feed_forward_norm);
-    block.gate = place(layer.feed_forward.gate);
-    block.up = place(layer.feed_forward.up);
-    block.down = place(layer.feed_forward.down);
-    block.activate = layer.feed_forward.activation == model::Gate::gelu
-                         ? kernels_.function<kernel::GeluMul>("gelu_mul")
-                         : kernels_.function<kernel::SiluMul>("silu_mul");
     block.attention_output_norm = place(layer.attention_output_norm);
-    block.feed_forward_output_norm = place(layer.feed_forward_output_norm);
-    blocks.push_back(block);
+    place(layer, block);
+    blocks.push_back(std::move(block));
   }
   output_norm = place(description.output_norm);
   const model::Matrix& head = description.output;
@@ -182,6 +194,7 @@ void Program::place_scratch() {
   uint64_t shared_activations = 0, own_activations = 0, kernel_scratch = 0;
   const int64_t widths[] = {1, std::min(most_logit_rows, chunk), chunk};
   const auto measure = [&](const Matrix& matrix) {
+    if (matrix.kernel == nullptr) return;
     for (const int64_t tokens : widths) {
       shared_activations =
           std::max<uint64_t>(shared_activations, matrix.kernel->activation_bytes(matrix.columns, tokens));
@@ -190,10 +203,21 @@ void Program::place_scratch() {
     own_activations =
         std::max<uint64_t>(own_activations, matrix.kernel->activation_bytes(matrix.columns, redundant_tokens));
   };
+  const auto measure_expert = [&](const Matrix& matrix) {
+    for (const int64_t tokens : {redundant_tokens, expert_tokens}) {
+      own_activations = std::max<uint64_t>(own_activations, matrix.kernel->activation_bytes(matrix.columns, tokens));
+      kernel_scratch = std::max<uint64_t>(kernel_scratch, matrix.kernel->scratch_bytes(matrix.columns, tokens));
+    }
+  };
   for (const Block& block : blocks) {
-    for (const Matrix* matrix :
-         {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up, &block.down}) {
+    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up,
+                                 &block.down, &block.router, &block.shared_gate}) {
       measure(*matrix);
+    }
+    if (!block.experts.empty()) {
+      for (const Matrix* matrix : {&block.experts[0].gate, &block.experts[0].up, &block.experts[0].down}) {
+        measure_expert(*matrix);
+      }
     }
     const int64_t group = block.heads / block.kv_heads;
     for (const int64_t tokens : widths) {
@@ -212,7 +236,34 @@ void Program::place_scratch() {
     desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));
     desks.push_back(desk);
   }
+  place_expert_scratch(layout);
   pools.scratch = layout.bytes();
+}
+
+void Program::place_expert_scratch(Layout& layout) {
+  const int64_t experts = widest(blocks, [](const Block& b) { return static_cast<int64_t>(b.experts.size()); });
+  if (experts == 0) return;
+  const int64_t used = widest(blocks, [](const Block& b) { return b.choice.used; });
+  const int64_t inner = widest(blocks, [](const Block& b) { return b.experts.empty() ? 0 : b.experts[0].gate.rows; });
+  const int64_t width = description.embedding;
+  static_assert(sizeof(int32_t) == sizeof(float));
+  router = layout.add(floats(chunk, experts));
+  shared_gate = layout.add(floats(chunk, 1));
+  chosen = layout.add(floats(chunk, used));
+  shares = layout.add(floats(chunk, used));
+  expert_gate = layout.add(floats(used, inner));
+  expert_up = layout.add(floats(used, inner));
+  expert_out = layout.add(floats(chunk * used, width));
+  for (Desk& desk : desks) {
+    desk.scores = layout.add(2 * floats(1, experts));
+    desk.chosen = layout.add(floats(1, used));
+    desk.shares = layout.add(floats(1, used));
+    desk.ends = layout.add(floats(1, experts + 1));
+    desk.order = layout.add(floats(chunk, used));
+    desk.expert_rows = layout.add(floats(expert_tokens, width));
+    desk.expert_gate = layout.add(floats(expert_tokens, inner));
+    desk.expert_up = layout.add(floats(expert_tokens, inner));
+  }
 }
 
 }  // namespace halogen::backend::cpu

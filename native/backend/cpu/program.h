@@ -18,6 +18,8 @@ inline constexpr int64_t chunk_tokens = 512;
 inline constexpr int64_t most_logit_rows = 32;
 // Steps this narrow are prepared by every thread for itself, which is cheaper than a barrier.
 inline constexpr int64_t redundant_tokens = 1;
+// Rows that go through one expert at once.
+inline constexpr int64_t expert_tokens = 32;
 
 // Floats, dequantised at load.
 struct Vector {
@@ -57,6 +59,10 @@ struct RopeTable {
   uint64_t sine = 0;
 };
 
+struct Expert {
+  Matrix gate, up, down;
+};
+
 struct Block {
   Vector attention_norm;
   int64_t heads = 0, kv_heads = 0, head_dim = 0, window = 0;
@@ -70,8 +76,13 @@ struct Block {
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
   Vector feed_forward_norm;
-  Matrix gate, up, down;
+  Matrix gate, up, down;  // no rows: none
   kernel::SiluMul activate = nullptr;
+  std::vector<Expert> experts;
+  model::Choice choice;
+  Matrix router;
+  Vector choice_bias;
+  Matrix shared_gate;  // no rows: none
 };
 
 // Scratch of one thread.
@@ -79,6 +90,9 @@ struct Desk {
   uint64_t activations[3] = {};
   uint64_t normed = 0;
   uint64_t kernel = 0;
+  uint64_t scores = 0, chosen = 0, shares = 0;  // of one token
+  uint64_t ends = 0, order = 0;
+  uint64_t expert_rows = 0, expert_gate = 0, expert_up = 0;  // [expert_tokens]
   uint64_t key_pages = 0;
   uint64_t value_pages = 0;
 };
@@ -109,8 +123,11 @@ struct Program {
   // Scratch offsets; [chunk] rows each unless noted.
   uint64_t x = 0, normed = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
   uint64_t activations[3] = {};
-  uint64_t hidden = 0;  // [most_logit_rows][embedding]
-  uint64_t logits = 0;  // [most_logit_rows][vocabulary]
+  uint64_t router = 0, shared_gate = 0, chosen = 0, shares = 0;
+  uint64_t expert_gate = 0, expert_up = 0;  // [used], of one token
+  uint64_t expert_out = 0;                  // [chunk * used]
+  uint64_t hidden = 0;                      // [most_logit_rows][embedding]
+  uint64_t logits = 0;                      // [most_logit_rows][vocabulary]
   std::vector<Desk> desks;
 
   Pools pools;
@@ -118,10 +135,12 @@ struct Program {
  private:
   Vector place(const gguf::Tensor* tensor);
   Matrix place(const model::Matrix& matrix);
+  void place(const model::Layer& layer, Block& block);
   size_t rope_table(const model::Rope& rope);
   void place_weights();
   void place_pages(uint64_t context);
   void place_scratch();
+  void place_expert_scratch(Layout& layout);
 
   const KernelSet& kernels_;
   Layout weights_;

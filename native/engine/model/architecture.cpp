@@ -10,10 +10,13 @@ namespace {
 constexpr Architecture table[] = {
     {"gemma3", describe_gemma3},
     {"glm4", describe_glm4},
+    {"glm4moe", describe_glm4moe},
     {"llama", describe_llama},
     {"phi3", describe_phi3},
     {"qwen2", describe_qwen2},
+    {"qwen2moe", describe_qwen2moe},
     {"qwen3", describe_qwen3},
+    {"qwen3moe", describe_qwen3moe},
     {"smollm3", describe_smollm3},
 };
 

@@ -24,10 +24,13 @@ std::string architecture_name(const gguf::File& file);
 
 Description describe_gemma3(const Header& header);
 Description describe_glm4(const Header& header);
+Description describe_glm4moe(const Header& header);
 Description describe_llama(const Header& header);
 Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);
+Description describe_qwen2moe(const Header& header);
 Description describe_qwen3(const Header& header);
+Description describe_qwen3moe(const Header& header);
 Description describe_smollm3(const Header& header);
 
 }  // namespace halogen::model

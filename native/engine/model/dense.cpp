@@ -27,12 +27,17 @@ void read_projections(const Header& header, const std::string& block, int64_t co
 }  // namespace
 
 Description describe_dense(const Header& header, const Dense& kind) {
-  if (header.whole_or("expert_count", 0, 0, 1 << 20) > 0) header.unsupported("mixture-of-experts feed-forwards");
+  const int64_t experts = header.whole_or("expert_count", 0, 0, 1 << 20);
+  if (!kind.mixture && experts > 0) {
+    header.unsupported("mixture-of-experts feed-forwards");
+  }
   const std::string scaling = header.string_or("rope.scaling.type", "none");
   if (scaling != "none" && scaling != "linear") header.unsupported("rope scaling \"" + scaling + "\"");
 
   Description model;
-  const int64_t layers = header.whole("block_count", 1, 1000);
+  const int64_t all_layers = header.whole("block_count", 1, 1000);
+  // The layers that predict further tokens stand last.
+  const int64_t layers = all_layers - header.whole_or("nextn_predict_layers", 0, 0, all_layers - 1);
   model.embedding = header.whole("embedding_length", 1, 1 << 20);
   model.context = header.whole("context_length", 1, int64_t{1} << 31);
   model.norm_epsilon = static_cast<float>(header.real("attention.layer_norm_rms_epsilon", 0, 1));
@@ -88,9 +93,15 @@ Description describe_dense(const Header& header, const Dense& kind) {
       layer.feed_forward_output_norm = header.vector(block + "post_ffw_norm.weight", model.embedding);
     }
 
-    const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
-    layer.feed_forward_norm = header.vector(block + "ffn_norm.weight", model.embedding);
+    layer.feed_forward_norm = header.vector(block + kind.feed_forward_norm + ".weight", model.embedding);
     layer.feed_forward.activation = kind.activation;
+    if (kind.mixture && header.file().tensor(block + "ffn_gate_inp.weight") != nullptr) {
+      describe_experts(header, block, model.embedding, *kind.mixture, layer);
+      model.layers.push_back(std::move(layer));
+      continue;
+    }
+
+    const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
     if (kind.gate_within_up) {
       const auto half = [&](int64_t first) {
         return header.slice(block + "ffn_up.weight", model.embedding, first, feed_forward, 2 * feed_forward);
@@ -102,7 +113,11 @@ Description describe_dense(const Header& header, const Dense& kind) {
       layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
     }
     layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);
-    model.layers.push_back(layer);
+    model.layers.push_back(std::move(layer));
+  }
+  const auto has_experts = [](const Layer& layer) { return !layer.experts.each.empty(); };
+  if (experts > 0 && std::ranges::none_of(model.layers, has_experts)) {
+    header.matrix("blk." + std::to_string(layers - 1) + ".ffn_gate_inp.weight", model.embedding, experts);  // throws
   }
   return model;
 }

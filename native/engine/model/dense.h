@@ -1,10 +1,17 @@
 // The decoder most families share: pre-norm, grouped-query attention with rope, SiLU-gated feed-forward.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "native/engine/model/architecture.h"
 
 namespace halogen::model {
+
+// What a family's experts are where the file does not say. A layer has experts where it has a router.
+struct Mixture {
+  Gating gating = Gating::softmax;
+  bool normalised = true;
+};
 
 struct Dense {
   Pairing pairing = Pairing::adjacent;
@@ -12,6 +19,8 @@ struct Dense {
   bool output_norms = false;    // of what attention and feed-forward add
   bool gate_within_up = false;  // the rows of the gate come first in ffn_up
   Gate activation = Gate::silu;
+  const char* feed_forward_norm = "ffn_norm";
+  std::optional<Mixture> mixture = {};
   // Last word on one layer's attention, whose numbers come from the file: window, rope, scale.
   std::function<void(int64_t layer, Attention& attention)> adjust = {};
 };
@@ -19,5 +28,9 @@ struct Dense {
 // Tied heads, biases, rope factors, linear rope scaling and per-layer head counts come from the file. Experts, other
 // rope scalings and keys longer than values are refused as not known yet.
 Description describe_dense(const Header& header, const Dense& kind);
+
+// The experts of one layer and the feed-forward beside them, where there is one.
+void describe_experts(const Header& header, const std::string& block, int64_t embedding, const Mixture& kind,
+                      Layer& layer);
 
 }  // namespace halogen::model

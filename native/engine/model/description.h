@@ -53,12 +53,31 @@ struct FeedForward {
   Matrix down;
 };
 
+enum class Gating { softmax, sigmoid };
+
+// Which experts a token goes through, and the weight of what each adds.
+struct Choice {
+  int64_t used = 0;
+  Gating gating = Gating::softmax;  // router's logits to scores
+  bool normalised = true;           // the scores of the chosen are divided by their sum
+  float scale = 1;
+};
+
+struct Experts {
+  Choice choice;
+  Matrix router;                              // rows are experts
+  const gguf::Tensor* choice_bias = nullptr;  // added to the scores for the choice alone
+  std::vector<FeedForward> each;              // all of one shape and format; empty: no experts
+};
+
 struct Layer {
   const gguf::Tensor* attention_norm = nullptr;
   Attention attention;
   const gguf::Tensor* attention_output_norm = nullptr;  // of what attention adds, where there is one
   const gguf::Tensor* feed_forward_norm = nullptr;
-  FeedForward feed_forward;
+  FeedForward feed_forward;  // beside experts, or without a tensor where there are only those
+  Experts experts;
+  Matrix shared_gate;  // one row, may be null: its sigmoid is the weight of feed_forward beside experts
   const gguf::Tensor* feed_forward_output_norm = nullptr;
 };
 

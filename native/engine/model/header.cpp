@@ -82,11 +82,16 @@ std::vector<bool> Header::sliding_layers(int64_t layers, int64_t period) const {
   return slides;
 }
 
+bool Header::boolean_or(std::string_view name, bool fallback) const {
+  return file_.boolean(key(name)).value_or(fallback);
+}
+
 std::string Header::string_or(std::string_view name, std::string_view fallback) const {
   return std::string(file_.string(key(name)).value_or(fallback));
 }
 
-const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int64_t rows, bool required) const {
+const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
+                                   int64_t depth) const {
   const gguf::Tensor* found = file_.tensor(name);
   if (found == nullptr) {
     if (!required) return nullptr;
@@ -94,11 +99,14 @@ const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int
                 {{"tensor", name}});
   }
   const bool fits = found->shape[0] == static_cast<uint64_t>(columns) &&
-                    found->shape[1] == static_cast<uint64_t>(rows) && found->shape[2] == 1 && found->shape[3] == 1;
+                    found->shape[1] == static_cast<uint64_t>(rows) && found->shape[2] == static_cast<uint64_t>(depth) &&
+                    found->shape[3] == 1;
   if (!fits) {
     const auto text = [](uint64_t a, uint64_t b) { return std::to_string(a) + " x " + std::to_string(b); };
-    const std::string expected = text(static_cast<uint64_t>(columns), static_cast<uint64_t>(rows));
-    const std::string actual = text(found->shape[0], found->shape[1]) + (found->dimensions > 2 ? " x ..." : "");
+    const auto deep = [](uint64_t c) { return c == 1 ? std::string() : " x " + std::to_string(c); };
+    const std::string expected =
+        text(static_cast<uint64_t>(columns), static_cast<uint64_t>(rows)) + deep(static_cast<uint64_t>(depth));
+    const std::string actual = text(found->shape[0], found->shape[1]) + deep(found->shape[2]) + deep(found->shape[3]);
     throw Error(code::model_tensor_shape,
                 "Tensor \"" + name + "\" is " + actual + "; its metadata asks for " + expected + ".", hint_conversion,
                 {{"tensor", name}, {"expected", expected}, {"actual", actual}});
@@ -112,6 +120,13 @@ Matrix Header::matrix(const std::string& name, int64_t columns, int64_t rows) co
 
 Matrix Header::slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const {
   return {tensor(name, columns, total, true), rows, columns, nullptr, first};
+}
+
+std::vector<Matrix> Header::stack(const std::string& name, int64_t columns, int64_t rows, int64_t count) const {
+  const gguf::Tensor* found = tensor(name, columns, rows, true, count);
+  std::vector<Matrix> matrices;
+  for (int64_t i = 0; i < count; ++i) matrices.push_back({found, rows, columns, nullptr, i * rows});
+  return matrices;
 }
 
 Matrix Header::matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const {

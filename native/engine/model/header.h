@@ -23,12 +23,15 @@ class Header {
   double real(std::string_view name, double least, double most) const;
   // attention.sliding_window_pattern: every how many layers one sees everything, or for each layer whether it slides.
   std::vector<bool> sliding_layers(int64_t layers, int64_t period) const;
+  bool boolean_or(std::string_view name, bool fallback) const;
   std::string string_or(std::string_view name, std::string_view fallback) const;
 
   // `name` is the full tensor name. Absent: model.missing_tensor. Another shape: model.tensor_shape.
   Matrix matrix(const std::string& name, int64_t columns, int64_t rows) const;
   // Rows [first, first + rows) of a tensor of `total` rows.
   Matrix slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
+  // `count` matrices in one tensor.
+  std::vector<Matrix> stack(const std::string& name, int64_t columns, int64_t rows, int64_t count) const;
   // With the bias of the same base name, where there is one.
   Matrix matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const;
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
@@ -38,7 +41,8 @@ class Header {
   [[noreturn]] void unsupported(const std::string& what) const;
 
  private:
-  const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required) const;
+  const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
+                             int64_t depth = 1) const;
   int64_t in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const;
 
   const gguf::File& file_;

@@ -1,0 +1,142 @@
+// The attention stage of a pass: projections, rope, the store into pages, and the heads over them.
+#include "native/backend/cpu/pass.h"
+
+namespace halogen::backend::cpu {
+namespace {
+
+constexpr int64_t attention_tokens = 32;
+
+}  // namespace
+
+void Pass::attention(const Block& block) {
+  const int64_t tokens = tokens_;
+  prepare(scratch(program_.x), tokens, &block.attention_norm, {&block.query, &block.key, &block.value});
+  if (!block.heads_whole) {
+    for (const auto& [matrix, out] : projections(block)) {
+      multiply(*matrix, tokens, out, part(matrix->rows, matrix->kernel->row_granule, member_.index(), member_.count()));
+    }
+    member_.barrier();
+  }
+  const int64_t units = block.heads + 2 * block.kv_heads;
+  if (alone()) {
+    const Range own = part(units, 1, member_.index(), member_.count());
+    project(block, own.begin, own.end);
+  } else {
+    for (int64_t unit = member_.take(); unit < units; unit = member_.take()) project(block, unit, unit + 1);
+  }
+  member_.barrier();
+  attend(block);
+  member_.barrier();
+  add_product(block.output, scratch(program_.attended), block.attention_output_norm);
+}
+
+std::array<Pass::Projection, 3> Pass::projections(const Block& block) const {
+  return {{{&block.query, scratch(program_.query)},
+           {&block.key, scratch(program_.key)},
+           {&block.value, scratch(program_.value)}}};
+}
+
+void Pass::project(const Block& block, int64_t begin, int64_t end) {
+  const int64_t heads[] = {block.heads, block.kv_heads, block.kv_heads};
+  int64_t base = 0;
+  for (size_t i = 0; i < 3; base += heads[i], ++i) {
+    const Range own{std::max<int64_t>(begin - base, 0), std::min(end - base, heads[i])};
+    if (own.begin >= own.end) continue;
+    const auto [matrix, out] = projections(block)[i];
+    if (block.heads_whole) multiply(*matrix, tokens_, out, {own.begin * block.head_dim, own.end * block.head_dim});
+    const Vector& norm = i == 0 ? block.query_norm : block.key_norm;
+    const RopeTable& table = program_.ropes[block.rope];
+    for (int64_t t = 0; t < tokens_; ++t) {
+      float* first = out + t * matrix->rows + own.begin * block.head_dim;
+      if (i < 2) {
+        for (int64_t h = 0; norm.source != nullptr && h < own.end - own.begin; ++h) {
+          float* head = first + h * block.head_dim;
+          program_.rms_norm(head, weights(norm), head, block.head_dim, program_.description.norm_epsilon);
+        }
+        if (table.rotated > 0) {
+          const int64_t half = table.rotated / 2;
+          program_.rope(first, own.end - own.begin, block.head_dim, table.rotated, scratch(table.cosine) + t * half,
+                        scratch(table.sine) + t * half, block.neox);
+        }
+      }
+      if (i > 0) store(block, t, own, first, i == 2);
+    }
+  }
+}
+
+void Pass::store(const Block& block, int64_t t, Range heads, const float* first, bool values) {
+  const CpuModel::Row& row = model_.rows_[static_cast<size_t>(t)];
+  const uint32_t page = row.segment->pages[static_cast<size_t>(row.position / page_tokens)];
+  const uint64_t slot = static_cast<uint64_t>(row.position % page_tokens * block.head_dim) * program_.kv_element;
+  for (int64_t h = heads.begin; h < heads.end; ++h) {
+    program_.kv_store(first + (h - heads.begin) * block.head_dim, page_of(block, page, h, values) + slot,
+                      block.head_dim);
+  }
+}
+
+uint8_t* Pass::page_of(const Block& block, uint32_t page, int64_t kv_head, bool values) const {
+  const uint64_t index = static_cast<uint64_t>(kv_head) * 2 + (values ? 1 : 0);
+  return model_.kv_.at<uint8_t>(page * program_.page_bytes + block.kv_offset + index * block.kv_bytes);
+}
+
+void Pass::attend(const Block& block) {
+  const int64_t group = block.heads / block.kv_heads;
+  int64_t first_row = 0;
+  int64_t unit = alone() ? 0 : member_.take();
+  int64_t base = 0;
+  for (const Segment& segment : segments_) {
+    const int64_t count = static_cast<int64_t>(segment.tokens.size());
+    if (alone()) {
+      // One token: query heads are shared out one by one, also within a group.
+      const Range own = part(block.heads, 1, member_.index(), member_.count());
+      for (int64_t h = own.begin; h < own.end;) {
+        const int64_t kv_head = h / group;
+        const int64_t end = std::min(own.end, (kv_head + 1) * group);
+        attend_to(block, segment, kv_head, h, end - h, 0, 1, first_row);
+        h = end;
+      }
+    } else {
+      const int64_t blocks = (count + attention_tokens - 1) / attention_tokens;
+      const int64_t units = blocks * block.kv_heads;
+      for (; unit < base + units; unit = member_.take()) {
+        const int64_t index = units - 1 - (unit - base);  // the last tokens see most and go first
+        const int64_t begin = index / block.kv_heads * attention_tokens;
+        const int64_t kv_head = index % block.kv_heads;
+        attend_to(block, segment, kv_head, kv_head * group, group, begin, std::min(attention_tokens, count - begin),
+                  first_row);
+      }
+      base += units;
+    }
+    first_row += count;
+  }
+}
+
+void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
+                     int64_t begin, int64_t count, int64_t first_row) {
+  const int64_t stride = block.heads * block.head_dim;
+  const int64_t place = (first_row + begin) * stride + head * block.head_dim;
+  const int64_t position = segment.position + begin;
+  const void** keys = model_.scratch_.at<const void*>(desk_.key_pages);
+  const void** values = model_.scratch_.at<const void*>(desk_.value_pages);
+  for (int64_t i = 0; i <= (position + count - 1) / page_tokens; ++i) {
+    keys[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, false);
+    values[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, true);
+  }
+  const kernel::AttentionRun run{scratch(program_.query) + place,
+                                 stride,
+                                 scratch(program_.attended) + place,
+                                 stride,
+                                 keys,
+                                 values,
+                                 page_tokens,
+                                 block.head_dim,
+                                 heads,
+                                 count,
+                                 position,
+                                 block.window,
+                                 block.scale,
+                                 scratch(desk_.kernel)};
+  program_.attention->run(run);
+}
+
+}  // namespace halogen::backend::cpu

@@ -1,0 +1,46 @@
+#include "native/engine/model/dense.h"
+
+namespace halogen::model {
+namespace {
+
+// The rows of a tensor that says its own width: files give it under several keys, or under none.
+int64_t rows_of(const Header& header, const std::string& name) {
+  const gguf::Tensor* tensor = header.file().tensor(name);
+  return tensor != nullptr && tensor->shape[1] <= (1 << 22) ? static_cast<int64_t>(tensor->shape[1]) : 1;
+}
+
+}  // namespace
+
+void describe_experts(const Header& header, const std::string& block, int64_t embedding, const Mixture& kind,
+                      Layer& layer) {
+  Experts& experts = layer.experts;
+  const int64_t count = header.whole("expert_count", 1, 1 << 14);
+  if (header.whole_or("expert_group_count", 1, 0, 1 << 14) > 1) header.unsupported("experts in groups");
+  const int64_t gating = header.whole_or("expert_gating_func", kind.gating == Gating::softmax ? 1 : 2, 0, 100);
+  if (gating != 1 && gating != 2) header.unsupported("expert gating function " + std::to_string(gating));
+  experts.choice.used = header.whole("expert_used_count", 1, count);
+  experts.choice.gating = gating == 1 ? Gating::softmax : Gating::sigmoid;
+  experts.choice.normalised = header.boolean_or("expert_weights_norm", kind.normalised);
+  experts.choice.scale = static_cast<float>(header.real_or("expert_weights_scale", 1, 0, 1e6));
+  experts.router = header.matrix(block + "ffn_gate_inp.weight", embedding, count);
+  experts.choice_bias = header.vector_or_null(block + "exp_probs_b.bias", count);
+
+  const int64_t width = rows_of(header, block + "ffn_gate_exps.weight");
+  const std::vector<Matrix> gate = header.stack(block + "ffn_gate_exps.weight", embedding, width, count);
+  const std::vector<Matrix> up = header.stack(block + "ffn_up_exps.weight", embedding, width, count);
+  const std::vector<Matrix> down = header.stack(block + "ffn_down_exps.weight", width, embedding, count);
+  for (size_t i = 0; i < gate.size(); ++i) {
+    experts.each.push_back({layer.feed_forward.activation, gate[i], up[i], down[i]});
+  }
+
+  if (header.file().tensor(block + "ffn_gate_shexp.weight") == nullptr) return;
+  const int64_t shared = rows_of(header, block + "ffn_gate_shexp.weight");
+  layer.feed_forward.gate = header.matrix(block + "ffn_gate_shexp.weight", embedding, shared);
+  layer.feed_forward.up = header.matrix(block + "ffn_up_shexp.weight", embedding, shared);
+  layer.feed_forward.down = header.matrix(block + "ffn_down_shexp.weight", shared, embedding);
+  if (header.file().tensor(block + "ffn_gate_inp_shexp.weight") != nullptr) {
+    layer.shared_gate = header.matrix(block + "ffn_gate_inp_shexp.weight", embedding, 1);
+  }
+}
+
+}  // namespace halogen::model

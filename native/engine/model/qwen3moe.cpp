@@ -1,0 +1,14 @@
+// Architecture "qwen3moe": Qwen3 with experts.
+#include "native/engine/model/dense.h"
+
+namespace halogen::model {
+
+Description describe_qwen3moe(const Header& header) {
+  Dense kind;
+  kind.pairing = Pairing::halves;
+  kind.head_norms = true;
+  kind.mixture.emplace();
+  return describe_dense(header, kind);
+}
+
+}  // namespace halogen::model
