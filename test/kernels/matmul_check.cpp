@@ -153,6 +153,10 @@ void compare(const kernel::Entry& entry, const Case& sample, bool normal, Report
   }
 }
 
+int64_t whole_blocks(const Layout& form, int64_t columns) {
+  return (columns + form.block - 1) / form.block * form.block;
+}
+
 Case random_case(Random& random, const std::string& quant, int64_t rows, int64_t columns, int64_t tokens) {
   return {std::to_string(rows) + "x" + std::to_string(columns) + " tokens " + std::to_string(tokens),
           rows,
@@ -168,15 +172,19 @@ void adversarial(const kernel::Entry& entry, Random& random, Report& report) {
   const Layout& form = layout(quant);
   for (int weights = 0; weights < 5; ++weights) {
     for (int activations = 0; activations < 4; ++activations) {
-      Case sample = random_case(random, quant, 19, 96, 11);
+      Case sample = random_case(random, quant, 19, whole_blocks(form, 96), 11);
       sample.name = "adversarial weights " + std::to_string(weights) + " activations " + std::to_string(activations);
-      const int64_t header = quant == "q4_1" ? 4 : 2;
       for (uint8_t* block = sample.weights.data();
            form.block > 1 && block < sample.weights.data() + sample.weights.size(); block += form.bytes) {
         const uint16_t scales[] = {half_bits(0.01f), half_bits(-0.01f), 0, 1, 0x7bff};
-        std::memcpy(block, &scales[weights], 2);
-        const uint8_t ends[] = {0x00, 0xff, 0x80, 0x7f, 0x81};
-        std::memset(block + header, ends[weights], static_cast<size_t>(form.bytes - header));
+        const uint8_t ends[] = {0x00, 0xff, 0x80, 0x7f, 0x81}, powers[] = {120, 119, 0, 1, 140};
+        // A minimum keeps what random_case gave it.
+        uint16_t minimum = 0;
+        if (form.halves.size() > 1) std::memcpy(&minimum, block + form.halves[1], 2);
+        std::memset(block, ends[weights], static_cast<size_t>(form.bytes));
+        if (form.halves.empty()) block[0] = powers[weights];
+        if (!form.halves.empty()) std::memcpy(block + form.halves[0], &scales[weights], 2);
+        if (form.halves.size() > 1) std::memcpy(block + form.halves[1], &minimum, 2);
       }
       for (size_t i = 0; i < sample.x.size(); ++i) {
         if (activations == 0) sample.x[i] = 0;
@@ -195,7 +203,8 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
   const Layout& form = layout(quant);
   const auto& matmul = *static_cast<const kernel::Matmul*>(entry.data);
   for (const uint16_t poison : {uint16_t{0x7e00}, uint16_t{0x7c00}, uint16_t{0xfc00}}) {
-    Case sample = random_case(random, quant, 37, 128, 9);
+    if (form.halves.empty()) break;  // its scales are finite whatever their bits
+    Case sample = random_case(random, quant, 37, whole_blocks(form, 128), 9);
     sample.name = "poison";
     const std::vector<float> before = product(matmul, sample, report);
     const int64_t row = 21;
@@ -204,7 +213,7 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
                                                                 : poison == 0x7c00 ? 0x7f80
                                                                                    : 0xff80)
                                                              : poison;
-    std::memcpy(block + (quant == "f32" ? 2 : 0), &upper, 2);
+    std::memcpy(block + (quant == "f32" ? 2 : form.halves[0]), &upper, 2);
     const std::vector<float> after = product(matmul, sample, report);
     bool same = true, spoiled = true;
     for (size_t i = 0; i < after.size(); ++i) {
@@ -219,8 +228,8 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
   // A NaN or infinite activation must not come out as a number.
   for (const float poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
                              -std::numeric_limits<float>::infinity()}) {
-    Case sample = random_case(random, quant, 17, 64, 3);
-    sample.x[64 + 40] = poison;
+    Case sample = random_case(random, quant, 17, whole_blocks(form, 64), 3);
+    sample.x[static_cast<size_t>(sample.columns) + 40] = poison;
     const std::vector<float> out = product(matmul, sample, report);
     bool seen = true, alone = true;
     for (int64_t r = 0; r < sample.rows; ++r) {
@@ -238,14 +247,16 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
 
 void check_matmul(const kernel::Entry& entry, Report& report) {
   Random random(7);
-  const bool floats = layout(entry.quant).block == 1;
+  const Layout& form = layout(entry.quant);
+  const bool floats = form.block == 1;
   for (const int64_t tokens : {1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 64}) {
     for (const int64_t rows : {1, 15, 16, 17, 33, 63}) {
-      compare(entry, random_case(random, entry.quant, rows, 160, tokens), true, report);
+      compare(entry, random_case(random, entry.quant, rows, whole_blocks(form, 160), tokens), true, report);
       if (floats) compare(entry, random_case(random, entry.quant, rows, 1 + rows % 7, tokens), false, report);
     }
   }
-  for (const int64_t columns : {32, 64, 576, 1536, 8192}) {
+  for (const int64_t least : {32, 64, 576, 1536, 8192}) {
+    const int64_t columns = whole_blocks(form, least);
     compare(entry, random_case(random, entry.quant, 40, columns, 1), true, report);
     compare(entry, random_case(random, entry.quant, 24, columns, 13), true, report);
   }

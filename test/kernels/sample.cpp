@@ -23,8 +23,26 @@ void Buffer::advise_huge([[maybe_unused]] void* bytes, [[maybe_unused]] size_t s
 }
 
 const Layout& layout(const std::string& quant) {
-  static const Layout layouts[] = {{"f32", 1, 4},    {"f16", 1, 2},    {"bf16", 1, 2},
-                                   {"q4_0", 32, 18}, {"q4_1", 32, 20}, {"q8_0", 32, 34}};
+  static const Layout layouts[] = {
+      {"f32", 1, 4},
+      {"f16", 1, 2},
+      {"bf16", 1, 2},
+      {"q4_0", 32, 18},
+      {"q4_1", 32, 20, {0, 2}},
+      {"q8_0", 32, 34},
+      {"q5_0", 32, 22, {0}, false},
+      {"q5_1", 32, 24, {0, 2}, false},
+      {"q2_k", 256, 84, {80, 82}, false},
+      {"q3_k", 256, 110, {108}, false},
+      {"q4_k", 256, 144, {0, 2}, false},
+      {"q5_k", 256, 176, {0, 2}, false},
+      {"q6_k", 256, 210, {208}, false},
+      {"iq4_nl", 32, 18, {0}, false},
+      {"iq4_xs", 256, 136, {0}, false},
+      {"mxfp4", 32, 17, {}, false},
+      {"tq1_0", 256, 54, {52}, false},
+      {"tq2_0", 256, 66, {64}, false},
+  };
   for (const Layout& candidate : layouts) {
     if (quant == candidate.quant) return candidate;
   }
@@ -78,6 +96,14 @@ std::vector<uint8_t> random_blocks(Random& random, const std::string& quant, int
       continue;
     }
     for (int64_t i = 0; i < form.bytes; ++i) block[i] = static_cast<uint8_t>(random.next() >> 56);
+    if (!form.described) {
+      for (const int64_t at : form.halves) {
+        const uint16_t scale = half_bits(at == form.halves.front() ? value / 32 : value / 16);
+        std::memcpy(block + at, &scale, 2);
+      }
+      if (form.halves.empty()) block[0] = static_cast<uint8_t>(118 + block[0] % 6);  // a power of two
+      continue;
+    }
     const float peak = quant == "f16" ? value : quant == "q8_0" ? value / 127 : value / 8;
     const uint16_t scale = half_bits(peak);
     std::memcpy(block, &scale, 2);
@@ -89,8 +115,25 @@ std::vector<uint8_t> random_blocks(Random& random, const std::string& quant, int
   return bytes;
 }
 
+namespace {
+
+std::vector<double> reference_values(const std::string& quant, const uint8_t* blocks, int64_t count) {
+  for (const kernel::Entry& entry : kernel::entries()) {
+    if (entry.op != std::string("dequantize") || entry.quant != quant || entry.variant != std::string("reference"))
+      continue;
+    std::vector<float> values(static_cast<size_t>(count));
+    reinterpret_cast<kernel::Dequantize>(entry.function)(blocks, values.data(), count);
+    return {values.begin(), values.end()};
+  }
+  std::fprintf(stderr, "no reference dequantiser of %s\n", quant.c_str());
+  std::abort();
+}
+
+}  // namespace
+
 std::vector<double> exact_values(const std::string& quant, const uint8_t* blocks, int64_t count) {
   const Layout& form = layout(quant);
+  if (!form.described) return reference_values(quant, blocks, count);
   std::vector<double> values(static_cast<size_t>(count));
   for (int64_t i = 0; i < count; ++i) {
     const uint8_t* block = blocks + i / form.block * form.bytes;

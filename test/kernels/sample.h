@@ -66,6 +66,10 @@ class Random {
 struct Layout {
   const char* quant;
   int64_t block, bytes;
+  // Byte offsets of the half-precision scales (and minima) of a block.
+  std::vector<int64_t> halves = {0};
+  // Has a second decoder in exact_values. Without one, the golden blocks alone say what the reference must give.
+  bool described = true;
 };
 const Layout& layout(const std::string& quant);
 
@@ -76,7 +80,8 @@ float half_value(uint16_t bits);
 std::vector<uint8_t> random_blocks(Random& random, const std::string& quant, int64_t count);
 std::vector<float> random_floats(Random& random, int64_t count);
 
-// Exact values of GGUF blocks, written from the format's description and nothing else.
+// Exact values of GGUF blocks, written from the format's description and nothing else. Formats that are not `described`
+// go through the reference dequantiser, which the golden blocks hold.
 std::vector<double> exact_values(const std::string& quant, const uint8_t* blocks, int64_t count);
 
 // The features of the variant that this processor lacks, separated by spaces; empty: it can run.

@@ -55,6 +55,69 @@ struct Q4_1 {
   }
 };
 
+// half d; uint32 of fifth bits; 16 bytes of nibbles as Q4_0; (q - 16) d
+struct Q5_0 {
+  static constexpr int64_t elements = 32, bytes = 22;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    const uint32_t fifth = load<uint32_t>(block + 2);
+    for (int i = 0; i < 16; ++i) {
+      const int low = (block[6 + i] & 15) | static_cast<int>(fifth >> i & 1) << 4;
+      const int high = block[6 + i] >> 4 | static_cast<int>(fifth >> (i + 16) & 1) << 4;
+      out[i] = d * static_cast<float>(low - 16);
+      out[i + 16] = d * static_cast<float>(high - 16);
+    }
+  }
+};
+
+// half d; half m; uint32 of fifth bits; 16 bytes of nibbles as Q4_0; q d + m
+struct Q5_1 {
+  static constexpr int64_t elements = 32, bytes = 24;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    const float m = float_from_half(load<uint16_t>(block + 2));
+    const uint32_t fifth = load<uint32_t>(block + 4);
+    for (int i = 0; i < 16; ++i) {
+      const int low = (block[8 + i] & 15) | static_cast<int>(fifth >> i & 1) << 4;
+      const int high = block[8 + i] >> 4 | static_cast<int>(fifth >> (i + 16) & 1) << 4;
+      out[i] = d * static_cast<float>(low) + m;
+      out[i + 16] = d * static_cast<float>(high) + m;
+    }
+  }
+};
+
+// The values of IQ4 codes.
+constexpr int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
+
+// half d; 16 bytes of nibbles as Q4_0; value of the code times d
+struct Iq4Nl {
+  static constexpr int64_t elements = 32, bytes = 18;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    for (int i = 0; i < 16; ++i) {
+      out[i] = d * static_cast<float>(iq4_values[block[2 + i] & 15]);
+      out[i + 16] = d * static_cast<float>(iq4_values[block[2 + i] >> 4]);
+    }
+  }
+};
+
+// A shared exponent e; 16 bytes of nibbles as Q4_0, each a float of four bits. Values are held doubled, so the scale
+// is 2^(e - 128), which is subnormal for the first two.
+struct Mxfp4 {
+  static constexpr int64_t elements = 32, bytes = 17;
+  static void decode(const uint8_t* block, float* out) {
+    constexpr int8_t doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    const uint32_t e = block[0];
+    const uint32_t bits = e < 2 ? 0x00200000u << e : (e - 1) << 23;
+    float scale;
+    std::memcpy(&scale, &bits, sizeof scale);
+    for (int i = 0; i < 16; ++i) {
+      out[i] = scale * static_cast<float>(doubled[block[1 + i] & 15]);
+      out[i + 16] = scale * static_cast<float>(doubled[block[1 + i] >> 4]);
+    }
+  }
+};
+
 template <typename Block>
 void decode_blocks(const void* gguf, float* out, int64_t count) {
   const uint8_t* block = static_cast<const uint8_t*>(gguf);

@@ -1,4 +1,4 @@
-#include "block.h"
+#include "block_256.h"
 #include "kernel_table.h"
 
 namespace halogen::kernel::reference {
@@ -20,6 +20,42 @@ void dequantize_q4_0(const void* gguf, float* out, int64_t count) {
 }
 void dequantize_q4_1(const void* gguf, float* out, int64_t count) {
   decode_blocks<Q4_1>(gguf, out, count);
+}
+void dequantize_q5_0(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q5_0>(gguf, out, count);
+}
+void dequantize_q5_1(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q5_1>(gguf, out, count);
+}
+void dequantize_q2_k(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q2K>(gguf, out, count);
+}
+void dequantize_q3_k(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q3K>(gguf, out, count);
+}
+void dequantize_q4_k(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q4K>(gguf, out, count);
+}
+void dequantize_q5_k(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q5K>(gguf, out, count);
+}
+void dequantize_q6_k(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q6K>(gguf, out, count);
+}
+void dequantize_iq4_nl(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq4Nl>(gguf, out, count);
+}
+void dequantize_iq4_xs(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq4Xs>(gguf, out, count);
+}
+void dequantize_mxfp4(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Mxfp4>(gguf, out, count);
+}
+void dequantize_tq1_0(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Tq1_0>(gguf, out, count);
+}
+void dequantize_tq2_0(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Tq2_0>(gguf, out, count);
 }
 
 }  // namespace halogen::kernel::reference

@@ -1,5 +1,5 @@
 // The oracle: weights are dequantised exactly, activations stay float, sums are double in a fixed order.
-#include "block.h"
+#include "block_256.h"
 #include "kernel_table.h"
 
 namespace halogen::kernel::reference {
@@ -63,5 +63,17 @@ const Matmul matmul_bf16 = make<Bf16>();
 const Matmul matmul_q8_0 = make<Q8_0>();
 const Matmul matmul_q4_0 = make<Q4_0>();
 const Matmul matmul_q4_1 = make<Q4_1>();
+const Matmul matmul_q5_0 = make<Q5_0>();
+const Matmul matmul_q5_1 = make<Q5_1>();
+const Matmul matmul_q2_k = make<Q2K>();
+const Matmul matmul_q3_k = make<Q3K>();
+const Matmul matmul_q4_k = make<Q4K>();
+const Matmul matmul_q5_k = make<Q5K>();
+const Matmul matmul_q6_k = make<Q6K>();
+const Matmul matmul_iq4_nl = make<Iq4Nl>();
+const Matmul matmul_iq4_xs = make<Iq4Xs>();
+const Matmul matmul_mxfp4 = make<Mxfp4>();
+const Matmul matmul_tq1_0 = make<Tq1_0>();
+const Matmul matmul_tq2_0 = make<Tq2_0>();
 
 }  // namespace halogen::kernel::reference

@@ -20,6 +20,13 @@ Device CpuBackend::device() const {
   std::string order;
   for (const std::string& variant : kernels_.variants()) order += (order.empty() ? "" : ", then ") + variant;
   device.reason = (forced_variant_.empty() ? "Kernels by what the processor has: " : "Kernels as set: ") + order + ".";
+  std::string slow;
+  for (const gguf::Format& format : gguf::formats()) {
+    if (kernels_.variants().front() == "reference" || !supports(format)) continue;
+    if (kernels_.entry("matmul", format.key).variant != std::string_view("reference")) continue;
+    slow += (slow.empty() ? "" : ", ") + std::string(format.name);
+  }
+  if (!slow.empty()) device.reason += " Exact, but slow for want of faster kernels: " + slow + ".";
   for (const std::string& feature : features()) device.features.push_back(feature);
   const plan::Memory memory = plan::machine_memory();
   device.memory.push_back({"ram", memory.total > memory.available ? memory.total - memory.available : 0, memory.total});
