@@ -101,6 +101,9 @@ try {
       .first()
       .click();
     await page.locator("article").last().waitFor();
+    // Colours come a moment after the text; an answer without code has none to wait for.
+    if ((await page.locator("figure.code").count()) > 0)
+      await page.locator("pre [class^=code-]:not(.code-slice):not(.code-rest)").first().waitFor();
   });
   const bare = await serve(empty, join(empty, "models"));
   ends.push(bare.end);
