@@ -78,7 +78,15 @@ async function scored(
   const engine = createNativeEngine({ cpuVariant, threads: 2 });
   try {
     const options = { path: model(family), backend: "cpu", contextLength: 256, kvType: "f32", threads: 0 } as const;
-    await how(engine, (await engine.load(options)).handle);
+    const { handle, plan } = await engine.load(options);
+    const pools = new Map((await engine.memory()).map((pool) => [pool.name, pool]));
+    // Every planned byte is there, and no other.
+    expect([pools.get("weights")?.used, pools.get("kv")?.limit, pools.get("scratch")?.used]).toEqual([
+      plan.weights,
+      plan.kv,
+      plan.scratch,
+    ]);
+    await how(engine, handle);
   } finally {
     await engine.close();
   }
