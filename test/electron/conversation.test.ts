@@ -48,7 +48,8 @@ describe.skipIf(reason !== null)(`Electron: conversation${reason === null ? "" :
     expect(await page.evaluate(() => (window as unknown as { seen: Set<number> }).seen.size)).toBeGreaterThan(5);
     expect(shell.faults).toEqual([]);
 
-    if (process.env.HALOGEN_SCREENSHOTS === "1") await page.screenshot({ path: join(root, "docs/screens/electron.png") });
+    if (process.env.HALOGEN_SCREENSHOTS === "1")
+      await page.screenshot({ path: join(root, "docs/screens/electron.png") });
   });
 
   test("the engine runs in a process of its own, and main ends it", async () => {
