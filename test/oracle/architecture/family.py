@@ -36,9 +36,11 @@ def common(arch, c, head_dim, extra):
 
 def head(r, s, c, plus_one=0.0, prefix="model."):
     d = c["hidden_size"]
-    s[prefix + "embed_tokens.weight"] = r.tensor("token_embd.weight", d, VOCAB, amplitude=1.0)
+    tied = c.get("tie_word_embeddings", False)
+    # As a head, wide embeddings would make every distribution a spike, which no comparison can miss.
+    s[prefix + "embed_tokens.weight"] = r.tensor("token_embd.weight", d, VOCAB, amplitude=0.25 if tied else 1.0)
     s[prefix + "norm.weight"] = r.norm("output_norm.weight", d) - plus_one
-    if not c.get("tie_word_embeddings", False):
+    if not tied:
         s["lm_head.weight"] = r.tensor("output.weight", d, VOCAB)
 
 
