@@ -11,15 +11,18 @@ export const focusSearch: Command = {
   enabled: () => true,
   run(page) {
     page.ui.setState({ sidebar: true });
-    requestAnimationFrame(() => {
-      const field = document.getElementById(searchFieldId);
-      if (field instanceof HTMLInputElement) {
-        field.focus();
-        field.select();
-      }
-    });
+    // At once where the field is there, so that no typed letter is lost; a sidebar that was hidden is drawn first.
+    if (!takeFocus()) requestAnimationFrame(takeFocus);
   },
 };
+
+function takeFocus(): boolean {
+  const field = document.getElementById(searchFieldId);
+  if (!(field instanceof HTMLInputElement)) return false;
+  field.focus();
+  field.select();
+  return document.activeElement === field;
+}
 
 /** Asks main and keeps the answer, unless the query has changed meanwhile. */
 export async function search(page: Page, query: string): Promise<void> {
