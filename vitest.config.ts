@@ -36,8 +36,6 @@ export default defineConfig({
         testTimeout: tier.timeout,
         hookTimeout: tier.timeout,
         restoreMocks: true,
-        // A real window on a shared machine gets a second try in CI, and the report says so; at a desk every miss shows.
-        retry: process.env.CI !== undefined && ["e2e", "electron"].includes(tier.name) ? 1 : 0,
       },
     })),
   },
