@@ -75,8 +75,13 @@ struct PagedAttention {
     const int64_t padded = few ? rows : round_up(rows, kRows);
     load_queries(run, scratch, row, rows, padded, few);
     for (int64_t i = 0; i < padded; ++i) {
-      scratch.largest[i] = -3.0e38f;
+      constexpr float kLeast = -3.0e38f;
+      scratch.largest[i] = kLeast;
       scratch.total[i] = 0;
+      if (run.sinks == nullptr || i >= rows) continue;
+      const float sink = run.sinks[(row + i) % run.group] * kLog2E;
+      scratch.largest[i] = sink < kLeast ? kLeast : sink;
+      scratch.total[i] = 1;
     }
     std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
     const int64_t end = position_of(run, row + rows - 1) + 1;

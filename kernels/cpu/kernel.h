@@ -76,6 +76,8 @@ struct AttentionRun {
   int64_t window;            // 0 = all
   float scale;
   float* scratch;            // scratch_bytes
+  // Per query head of the group: the natural logit of a key without a value, which only takes weight. Null: none.
+  const float* sinks = nullptr;
 };
 struct Attention {
   size_t (*scratch_bytes)(int64_t head_dim, int64_t group, int64_t tokens, int64_t page_tokens);

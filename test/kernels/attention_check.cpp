@@ -11,6 +11,7 @@ namespace {
 struct Case {
   int64_t head_dim, group, tokens, position, window, page_tokens;
   float sharpness;  // of the scores: large ones make the softmax choose one key
+  std::vector<float> sinks = {};  // repeated over the group; none: no sinks
 };
 
 // In units of the largest value: the sums are float, the weights are within 1e-6 of exact.
@@ -54,12 +55,16 @@ void check_case(const kernel::Entry& entry, const Case& shape, Random& random, d
   Buffer scratch(attention.scratch_bytes(shape.head_dim, shape.group, shape.tokens, shape.page_tokens));
   std::memset(scratch.data(), 0xff, scratch.size());
   const float scale = shape.sharpness / std::sqrt(static_cast<float>(shape.head_dim));
+  std::vector<float> sinks;
+  for (int64_t h = 0; !shape.sinks.empty() && h < shape.group; ++h)
+    sinks.push_back(shape.sinks[static_cast<size_t>(h) % shape.sinks.size()]);
   attention.run({query.data(), query_stride, out.data(), out_stride, tables[0].data(), tables[1].data(),
                  shape.page_tokens, shape.head_dim, shape.group, shape.tokens, shape.position, shape.window, scale,
-                 reinterpret_cast<float*>(scratch.data())});
+                 reinterpret_cast<float*>(scratch.data()), sinks.empty() ? nullptr : sinks.data()});
   const std::string where = "dim " + std::to_string(shape.head_dim) + " group " + std::to_string(shape.group) +
                             " tokens " + std::to_string(shape.tokens) + " position " + std::to_string(shape.position) +
-                            " window " + std::to_string(shape.window) + " page " + std::to_string(shape.page_tokens);
+                            " window " + std::to_string(shape.window) + " page " + std::to_string(shape.page_tokens) +
+                            (sinks.empty() ? "" : " sinks from " + std::to_string(sinks[0]));
   report.require(scratch.intact(), where + ": wrote beyond its scratch");
   double worst = 0;
   bool clean = true;
@@ -80,6 +85,11 @@ void check_case(const kernel::Entry& entry, const Case& shape, Random& random, d
         largest = std::max(largest, score.back());
       }
       double total = 0;
+      if (!sinks.empty()) {
+        const double sink = static_cast<double>(sinks[static_cast<size_t>(h)]);
+        largest = std::max(largest, sink);
+        total = std::exp(sink - largest);
+      }
       for (double& value : score) total += value = std::exp(value - largest);
       for (int64_t d = 0; d < shape.head_dim; ++d) {
         double expected = 0;
@@ -125,6 +135,16 @@ void check_attention(const kernel::Entry& entry, Report& report) {
   for (const int64_t tokens : {1, 40}) {
     check_case(entry, {64, 3, tokens, 2000, 0, 64, 30}, random, limit, report);
     check_case(entry, {64, 3, tokens, 2000, 0, 64, 0}, random, limit, report);
+  }
+  // A sink below, among and far above the scores, and one that is switched off.
+  const float off = -std::numeric_limits<float>::infinity();
+  for (const int64_t tokens : {1, 2, 40}) {
+    for (const int64_t position : {0, 3, 300}) {
+      for (const int64_t window : {0, 32}) {
+        check_case(entry, {64, 3, tokens, position, window, 64, 1, {-2, 0.5f, 3}}, random, limit, report);
+        check_case(entry, {80, 8, tokens, position, window, 16, 1, {40, off, 1.5f}}, random, limit, report);
+      }
+    }
   }
 }
 

@@ -30,6 +30,10 @@ void run(const AttentionRun& run) {
       const float* query = run.query + t * run.query_stride + h * run.head_dim;
       double highest = -std::numeric_limits<double>::infinity();
       double weight_sum = 0;
+      if (run.sinks != nullptr) {
+        highest = static_cast<double>(run.sinks[h]);
+        weight_sum = 1;
+      }
       for (int64_t i = 0; i < run.head_dim; ++i) sums[i] = 0;
       for (int64_t p = first; p <= last; ++p) {
         const int64_t slot = (p % run.page_tokens) * run.head_dim;
