@@ -1,13 +1,15 @@
 /** Every row of kernels/manifest.json that this processor can run, against exact values (see the C++ beside this file). */
 import { execFileSync, spawnSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
 import { beforeAll, describe, expect, it } from "vitest";
 
 const root = join(import.meta.dirname, "..", "..");
 const build = join(root, "build", "kernel-test");
 const program = join(build, "halogen-kernel-test");
-const golden = join(root, "test", "fixtures", "block", "golden.bin");
+const golden = join(root, "test", "fixtures", "block", "golden.bin.gz");
 
 interface Row {
   op: string;
@@ -37,7 +39,11 @@ const outcomes = new Map<string, Outcome>();
 beforeAll(() => {
   execFileSync("cmake", ["-S", root, "-B", build, "-DCMAKE_BUILD_TYPE=Release"], { stdio: "pipe" });
   execFileSync("cmake", ["--build", build, "--target", "halogen-kernel-test", "--parallel", "2"], { stdio: "pipe" });
-  const run = spawnSync(program, ["--golden", golden], { encoding: "utf8", maxBuffer: 1 << 24 });
+  const folder = mkdtempSync(join(tmpdir(), "halogen-kernel-"));
+  const unpacked = join(folder, "golden.bin");
+  writeFileSync(unpacked, gunzipSync(readFileSync(golden)));
+  const run = spawnSync(program, ["--golden", unpacked], { encoding: "utf8", maxBuffer: 1 << 24 });
+  rmSync(folder, { recursive: true });
   expect(run.signal, run.stderr).toBeNull();
   for (const line of run.stdout.split("\n").filter((text) => text !== "")) {
     const outcome = JSON.parse(line) as Outcome;

@@ -182,8 +182,8 @@ void adversarial(const kernel::Entry& entry, Random& random, Report& report) {
         uint16_t minimum = 0;
         if (form.halves.size() > 1) std::memcpy(&minimum, block + form.halves[1], 2);
         std::memset(block, ends[weights], static_cast<size_t>(form.bytes));
-        if (form.halves.empty()) block[0] = powers[weights];
-        if (!form.halves.empty()) std::memcpy(block + form.halves[0], &scales[weights], 2);
+        if (!form.has_half()) block[0] = powers[weights];
+        set_scale(form, block, scales[weights]);
         if (form.halves.size() > 1) std::memcpy(block + form.halves[1], &minimum, 2);
       }
       for (size_t i = 0; i < sample.x.size(); ++i) {
@@ -203,7 +203,7 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
   const Layout& form = layout(quant);
   const auto& matmul = *static_cast<const kernel::Matmul*>(entry.data);
   for (const uint16_t poison : {uint16_t{0x7e00}, uint16_t{0x7c00}, uint16_t{0xfc00}}) {
-    if (form.halves.empty()) break;  // its scales are finite whatever their bits
+    if (!form.has_half()) break;
     Case sample = random_case(random, quant, 37, whole_blocks(form, 128), 9);
     sample.name = "poison";
     const std::vector<float> before = product(matmul, sample, report);
@@ -213,7 +213,10 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
                                                                 : poison == 0x7c00 ? 0x7f80
                                                                                    : 0xff80)
                                                              : poison;
-    std::memcpy(block + (quant == "f32" ? 2 : form.halves[0]), &upper, 2);
+    if (quant == "f32")
+      std::memcpy(block + 2, &upper, 2);
+    else
+      set_scale(form, block, upper);
     const std::vector<float> after = product(matmul, sample, report);
     bool same = true, spoiled = true;
     for (size_t i = 0; i < after.size(); ++i) {

@@ -42,12 +42,30 @@ const Layout& layout(const std::string& quant) {
       {"mxfp4", 32, 17, {}, false},
       {"tq1_0", 256, 54, {52}, false},
       {"tq2_0", 256, 66, {64}, false},
+      {"nvfp4", 64, 36, {}, false},
+      {"q1_0", 128, 18, {0}, false},
+      {"q2_0", 64, 18, {0}, false},
+      {"iq1_s", 256, 50, {0}, false},
+      {"iq1_m", 256, 56, {}, false, {49, 51, 53, 55}},
+      {"iq2_xxs", 256, 66, {0}, false},
+      {"iq2_xs", 256, 74, {0}, false},
+      {"iq2_s", 256, 82, {0}, false},
+      {"iq3_xxs", 256, 98, {0}, false},
+      {"iq3_s", 256, 110, {0}, false},
   };
   for (const Layout& candidate : layouts) {
     if (quant == candidate.quant) return candidate;
   }
   std::fprintf(stderr, "no layout of quant %s\n", quant.c_str());
   std::abort();
+}
+
+void set_scale(const Layout& form, uint8_t* block, uint16_t half) {
+  if (!form.halves.empty()) std::memcpy(block + form.halves.front(), &half, 2);
+  for (size_t i = 0; i < form.nibbles.size(); ++i) {
+    uint8_t& byte = block[form.nibbles[i]];
+    byte = static_cast<uint8_t>((byte & 15) | (half >> 4 * i & 15) << 4);
+  }
 }
 
 float half_value(uint16_t bits) {
@@ -97,11 +115,12 @@ std::vector<uint8_t> random_blocks(Random& random, const std::string& quant, int
     }
     for (int64_t i = 0; i < form.bytes; ++i) block[i] = static_cast<uint8_t>(random.next() >> 56);
     if (!form.described) {
-      for (const int64_t at : form.halves) {
-        const uint16_t scale = half_bits(at == form.halves.front() ? value / 32 : value / 16);
-        std::memcpy(block + at, &scale, 2);
+      set_scale(form, block, half_bits(value / 32));
+      if (form.halves.size() > 1) {
+        const uint16_t minimum = half_bits(value / 16);
+        std::memcpy(block + form.halves[1], &minimum, 2);
       }
-      if (form.halves.empty()) block[0] = static_cast<uint8_t>(118 + block[0] % 6);  // a power of two
+      if (!form.has_half()) block[0] = static_cast<uint8_t>(118 + block[0] % 6);  // a power of two
       continue;
     }
     const float peak = quant == "f16" ? value : quant == "q8_0" ? value / 127 : value / 8;

@@ -70,8 +70,15 @@ struct Layout {
   std::vector<int64_t> halves = {0};
   // Has a second decoder in exact_values. Without one, the golden blocks alone say what the reference must give.
   bool described = true;
+  // Byte offsets of the upper nibbles that together are the scale, lowest first, where it is no half of its own.
+  std::vector<int64_t> nibbles = {};
+
+  // false: its scales are finite whatever their bits
+  bool has_half() const { return !halves.empty() || !nibbles.empty(); }
 };
 const Layout& layout(const std::string& quant);
+// Writes a block's first half-precision scale.
+void set_scale(const Layout& form, uint8_t* block, uint16_t half);
 
 uint16_t half_bits(float value);
 float half_value(uint16_t bits);

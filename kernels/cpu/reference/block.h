@@ -118,6 +118,44 @@ struct Mxfp4 {
   }
 };
 
+// Four scales, one per 16, each a float of four exponent and three fraction bits without a sign; 32 bytes of nibbles,
+// eight for each 16, as floats of four bits held doubled, so the scale is halved. Scale 0x7f stands for zero.
+struct Nvfp4 {
+  static constexpr int64_t elements = 64, bytes = 36;
+  static float half_scale(uint8_t code) {
+    const int exponent = code >> 3 & 15;
+    const float fraction = static_cast<float>(code & 7);
+    if (code == 0x7f) return 0;
+    if (exponent == 0) return fraction * 0x1p-10f;
+    return (8 + fraction) * float_from_bits(static_cast<uint32_t>(exponent + 127 - 11) << 23);
+  }
+  static void decode(const uint8_t* block, float* out) {
+    constexpr int8_t doubled[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12};
+    for (int e = 0; e < 64; ++e) {
+      const int code = block[4 + e / 16 * 8 + e % 8] >> (e % 16 < 8 ? 0 : 4) & 15;
+      out[e] = half_scale(block[e / 16]) * static_cast<float>(doubled[code]);
+    }
+  }
+};
+
+// half d; 16 bytes, the lowest bit first: a set bit is d, a clear one -d
+struct Q1_0 {
+  static constexpr int64_t elements = 128, bytes = 18;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    for (int e = 0; e < 128; ++e) out[e] = (block[2 + e / 8] >> e % 8 & 1) != 0 ? d : -d;
+  }
+};
+
+// half d; 16 bytes of 2-bit codes, the lowest first; (q - 1) d
+struct Q2_0 {
+  static constexpr int64_t elements = 64, bytes = 18;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    for (int e = 0; e < 64; ++e) out[e] = d * static_cast<float>((block[2 + e / 4] >> 2 * (e % 4) & 3) - 1);
+  }
+};
+
 template <typename Block>
 void decode_blocks(const void* gguf, float* out, int64_t count) {
   const uint8_t* block = static_cast<const uint8_t*>(gguf);

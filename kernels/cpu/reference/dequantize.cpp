@@ -1,4 +1,4 @@
-#include "block_256.h"
+#include "block_grid.h"
 #include "kernel_table.h"
 
 namespace halogen::kernel::reference {
@@ -56,6 +56,36 @@ void dequantize_tq1_0(const void* gguf, float* out, int64_t count) {
 }
 void dequantize_tq2_0(const void* gguf, float* out, int64_t count) {
   decode_blocks<Tq2_0>(gguf, out, count);
+}
+void dequantize_nvfp4(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Nvfp4>(gguf, out, count);
+}
+void dequantize_q1_0(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q1_0>(gguf, out, count);
+}
+void dequantize_q2_0(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Q2_0>(gguf, out, count);
+}
+void dequantize_iq1_s(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq1S>(gguf, out, count);
+}
+void dequantize_iq1_m(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq1M>(gguf, out, count);
+}
+void dequantize_iq2_xxs(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq2Xxs>(gguf, out, count);
+}
+void dequantize_iq2_xs(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq2Xs>(gguf, out, count);
+}
+void dequantize_iq2_s(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq2S>(gguf, out, count);
+}
+void dequantize_iq3_xxs(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq3Xxs>(gguf, out, count);
+}
+void dequantize_iq3_s(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Iq3S>(gguf, out, count);
 }
 
 }  // namespace halogen::kernel::reference

@@ -1,5 +1,5 @@
 // The oracle: weights are dequantised exactly, activations stay float, sums are double in a fixed order.
-#include "block_256.h"
+#include "block_grid.h"
 #include "kernel_table.h"
 
 namespace halogen::kernel::reference {
@@ -75,5 +75,15 @@ const Matmul matmul_iq4_xs = make<Iq4Xs>();
 const Matmul matmul_mxfp4 = make<Mxfp4>();
 const Matmul matmul_tq1_0 = make<Tq1_0>();
 const Matmul matmul_tq2_0 = make<Tq2_0>();
+const Matmul matmul_nvfp4 = make<Nvfp4>();
+const Matmul matmul_q1_0 = make<Q1_0>();
+const Matmul matmul_q2_0 = make<Q2_0>();
+const Matmul matmul_iq1_s = make<Iq1S>();
+const Matmul matmul_iq1_m = make<Iq1M>();
+const Matmul matmul_iq2_xxs = make<Iq2Xxs>();
+const Matmul matmul_iq2_xs = make<Iq2Xs>();
+const Matmul matmul_iq2_s = make<Iq2S>();
+const Matmul matmul_iq3_xxs = make<Iq3Xxs>();
+const Matmul matmul_iq3_s = make<Iq3S>();
 
 }  // namespace halogen::kernel::reference
