@@ -76,6 +76,16 @@ struct Element {
     });
   }
 
+  static void clamped_mul(const float* gate, const float* up, float* out, int64_t count) {
+    const Float one = V::set(1.0f), zero = V::zero(), least = V::set(-7.0f);
+    const Float slope = V::set(2.45546707f);  // 1.702 log2(e)
+    each(count, [&](int64_t at, auto load, auto store) {
+      const Float g = V::subtract(zero, V::maximum(least, V::subtract(zero, load(gate + at))));
+      const Float u = V::subtract(zero, V::maximum(least, V::subtract(zero, V::maximum(least, load(up + at)))));
+      store(out + at, V::multiply(V::divide(g, one_and_exp2(V::multiply(g, slope))), V::add(u, one)));
+    });
+  }
+
   static void softcap(float* x, float cap, int64_t count) {
     const Float inner = V::set(2.88539008f / cap);  // 2 log2(e) / cap
     const Float twice = V::set(2.0f * cap), once = V::set(cap);

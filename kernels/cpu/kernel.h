@@ -49,6 +49,9 @@ using SiluMul = void (*)(const float* gate, const float* up, float* out, int64_t
 // gate[i] = gelu(gate[i]) * up[i], GELU by its tanh approximation
 using GeluMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
 
+// g = min(gate[i], 7), out[i] = g * sigmoid(1.702 g) * (min(max(up[i], -7), 7) + 1). Source: gpt-oss's reference code.
+using ClampedMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
+
 // x[i] = cap * tanh(x[i] / cap)
 using Softcap = void (*)(float* x, float cap, int64_t count);
 

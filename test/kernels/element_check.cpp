@@ -97,6 +97,31 @@ void check_gelu_mul(const kernel::Entry& entry, Random& random, Report& report) 
   }
 }
 
+void check_clamped_mul(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto clamped_mul = function_of<kernel::ClampedMul>(entry);
+  for (const int64_t count : kCounts) {
+    for (const float size : {1.0f, 4.0f, 60.0f, 1e15f}) {
+      std::vector<float> gate = random_floats(random, count), up = random_floats(random, count);
+      for (float& value : gate) value *= size;
+      for (float& value : up) value *= size;
+      std::vector<float> out(static_cast<size_t>(count) + 1, kGuard);
+      clamped_mul(gate.data(), up.data(), out.data(), count);
+      double worst = 0;
+      for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+        const double g = std::min(static_cast<double>(gate[i]), 7.0);
+        const double u = std::clamp(static_cast<double>(up[i]), -7.0, 7.0);
+        const double expected = g / (1 + std::exp(-1.702 * g)) * (u + 1);
+        const double error = std::fabs(static_cast<double>(out[i]) - expected) / (1 + std::fabs(expected));
+        if (!(error <= worst)) worst = error;
+      }
+      report.expect(worst, 4e-6, "clamped_mul " + std::to_string(count) + " size " + std::to_string(size));
+      report.require(out.back() == kGuard, "clamped_mul wrote beyond its end");
+      clamped_mul(gate.data(), up.data(), gate.data(), count);
+      report.require(std::equal(gate.begin(), gate.end(), out.begin()), "clamped_mul in place differs");
+    }
+  }
+}
+
 void check_softcap(const kernel::Entry& entry, Random& random, Report& report) {
   const auto softcap = function_of<kernel::Softcap>(entry);
   for (const int64_t count : kCounts) {
@@ -259,6 +284,7 @@ void check_element(const kernel::Entry& entry, Report& report) {
   if (op == "rms_norm") check_rms_norm(entry, random, report);
   if (op == "silu_mul") check_silu_mul(entry, random, report);
   if (op == "gelu_mul") check_gelu_mul(entry, random, report);
+  if (op == "clamped_mul") check_clamped_mul(entry, random, report);
   if (op == "softcap") check_softcap(entry, random, report);
   if (op == "add") check_add(entry, random, report);
   if (op == "rope") check_rope(entry, random, report);

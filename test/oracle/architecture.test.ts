@@ -12,6 +12,7 @@ const computed = [
   "gemma3",
   "glm4",
   "glm4moe",
+  "gpt-oss",
   "llama",
   "llama3-rope",
   "mixtral",

@@ -17,6 +17,10 @@ void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
   Element<Vector>::gelu_mul(gate, up, out, count);
 }
 
+void clamped_mul(const float* gate, const float* up, float* out, int64_t count) {
+  Element<Vector>::clamped_mul(gate, up, out, count);
+}
+
 void softcap(float* x, float cap, int64_t count) {
   Element<Vector>::softcap(x, cap, count);
 }

@@ -27,6 +27,14 @@ void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
   }
 }
 
+void clamped_mul(const float* gate, const float* up, float* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const double g = gate[i] > 7.0f ? 7.0 : static_cast<double>(gate[i]);
+    const double u = up[i] > 7.0f ? 7.0 : up[i] < -7.0f ? -7.0 : static_cast<double>(up[i]);
+    out[i] = static_cast<float>(g / (1.0 + std::exp(-1.702 * g)) * (u + 1.0));
+  }
+}
+
 void softcap(float* x, float cap, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const double limit = static_cast<double>(cap);

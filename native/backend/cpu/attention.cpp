@@ -53,9 +53,9 @@ void Pass::project(const Block& block, int64_t begin, int64_t end) {
           float* head = first + h * block.head_dim;
           program_.rms_norm(head, weights(norm), head, block.head_dim, program_.description.norm_epsilon);
         }
-        if (table.rotated > 0) {
-          const int64_t half = table.rotated / 2;
-          program_.rope(first, own.end - own.begin, block.head_dim, table.rotated, scratch(table.cosine) + t * half,
+        if (table.rope.rotated > 0) {
+          const int64_t half = table.rope.rotated / 2;
+          program_.rope(first, own.end - own.begin, block.head_dim, table.rope.rotated, scratch(table.cosine) + t * half,
                         scratch(table.sine) + t * half, block.neox);
         }
       }
@@ -135,7 +135,8 @@ void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head
                                  position,
                                  block.window,
                                  block.scale,
-                                 scratch(desk_.kernel)};
+                                 scratch(desk_.kernel),
+                                 block.sinks.source != nullptr ? weights(block.sinks) + head : nullptr};
   program_.attention->run(run);
 }
 

@@ -29,13 +29,13 @@ void Pass::begin() {
     }
     for (size_t i = 0; i < program_.ropes.size(); ++i) {
       const RopeTable& table = program_.ropes[i];
-      const int64_t half = table.rotated / 2;
+      const int64_t half = table.rope.rotated / 2;
       float* cosine = scratch(table.cosine) + t * half;
       float* sine = scratch(table.sine) + t * half;
       for (int64_t j = 0; j < half; ++j) {
         const double angle = static_cast<double>(row.position) * model_.frequencies_[i][static_cast<size_t>(j)];
-        cosine[j] = static_cast<float>(std::cos(angle));
-        sine[j] = static_cast<float>(std::sin(angle));
+        cosine[j] = static_cast<float>(std::cos(angle) * table.rope.magnitude);
+        sine[j] = static_cast<float>(std::sin(angle) * table.rope.magnitude);
       }
     }
   }

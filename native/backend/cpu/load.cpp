@@ -1,9 +1,9 @@
 // Filling a CpuModel's weights from the file: matrices are packed by all threads, block of rows by block of rows.
-#include <cmath>
 #include <cstring>
 
 #include "native/backend/cpu/model.h"
 #include "native/engine/error.h"
+#include "native/engine/model/rope.h"
 
 namespace halogen::backend::cpu {
 namespace {
@@ -48,7 +48,7 @@ CpuModel::CpuModel(Program program, std::vector<int> cores)
 void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress, const std::atomic<bool>& cancel) {
   const auto load_vector = [&](const Vector& vector) {
     if (vector.source == nullptr) return;
-    vector.dequantize(file.tensor_data(*vector.source), weights_.at<float>(vector.offset), vector.count);
+    vector.dequantize(file.tensor_data(*vector.source) + vector.source_offset, weights_.at<float>(vector.offset), vector.count);
   };
   std::vector<Task> tasks;
   const auto load_matrix = [&](const Matrix& matrix) {
@@ -60,7 +60,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   add_tasks(tasks, nullptr, embedding.source, 0, embedding.offset, embedding.rows, program_.description.embedding);
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
-         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attention_output_norm,
+         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.sinks, &block.attention_output_norm,
           &block.feed_forward_norm, &block.feed_forward_output_norm, &block.choice_bias}) {
       load_vector(*vector);
     }
@@ -76,15 +76,12 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   if (program_.output.offset != embedding.offset) load_matrix(program_.output);
 
   for (const RopeTable& table : program_.ropes) {
-    std::vector<float> factors(static_cast<size_t>(table.rotated / 2), 1.0f);
-    if (table.factors != nullptr) table.dequantize(file.tensor_data(*table.factors), factors.data(), table.rotated / 2);
-    std::vector<double> frequencies;
-    for (int64_t i = 0; i < table.rotated / 2; ++i) {
-      const double exponent = -2.0 * static_cast<double>(i) / static_cast<double>(table.rotated);
-      frequencies.push_back(std::pow(table.base, exponent) * table.scale /
-                            static_cast<double>(factors[static_cast<size_t>(i)]));
+    std::vector<float> factors;
+    if (const gguf::Tensor* tensor = table.rope.factors; tensor != nullptr) {
+      factors.resize(static_cast<size_t>(table.rope.rotated / 2));
+      table.dequantize(file.tensor_data(*tensor), factors.data(), table.rope.rotated / 2);
     }
-    frequencies_.push_back(std::move(frequencies));
+    frequencies_.push_back(model::rope_frequencies(table.rope, factors));
   }
 
   uint64_t total = 0;

@@ -52,17 +52,28 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
   kv_store = kernels.function<kernel::KvStore>("kv_store", setup.kv_type);
   attention = &kernels.table<kernel::Attention>(setup.kv_type);
   kv_element = setup.kv_type == "f32" ? 4 : 2;
-  place_weights();
+  place_weights(setup.context);
   place_pages(setup.context);
   place_scratch();
 }
 
 Vector Program::place(const gguf::Tensor* tensor) {
+  return tensor != nullptr ? place(tensor, 0, static_cast<int64_t>(tensor->elements)) : Vector();
+}
+
+Vector Program::place(const gguf::Tensor* tensor, int64_t first, int64_t count) {
   if (tensor == nullptr) return {};
   require_format(kernels_, *tensor, "dequantize");
-  const uint64_t offset = weights_.add(floats(1, static_cast<int64_t>(tensor->elements)));
-  return {offset, static_cast<int64_t>(tensor->elements), tensor,
-          kernels_.function<kernel::Dequantize>("dequantize", tensor->format->key)};
+  const gguf::Format& format = *tensor->format;
+  if (first % format.elements != 0) {
+    throw Error(code::model_unsupported_format,
+                "Tensor \"" + std::string(tensor->name) + "\" is in " + format.name +
+                    ", whose blocks span the parts it would be cut into.",
+                "Try another conversion of this model.", {{"tensor", std::string(tensor->name)}});
+  }
+  const uint64_t source_offset = static_cast<uint64_t>(first) / format.elements * format.bytes;
+  return {weights_.add(floats(1, count)), count, tensor,
+          kernels_.function<kernel::Dequantize>("dequantize", format.key), source_offset};
 }
 
 Matrix Program::place(const model::Matrix& matrix) {
@@ -77,18 +88,18 @@ Matrix Program::place(const model::Matrix& matrix) {
   placed.source = matrix.tensor;
   placed.source_offset = static_cast<uint64_t>(matrix.first_row) * row_bytes(*matrix.tensor, matrix.columns);
   placed.offset = weights_.add(placed.bytes);
-  placed.bias = place(matrix.bias);
+  placed.bias = place(matrix.bias, matrix.first_bias, matrix.rows);
   return placed;
 }
 
-size_t Program::rope_table(const model::Rope& rope) {
-  const auto same = [&](const RopeTable& table) {
-    return table.rotated == rope.rotated && table.base == rope.base && table.scale == rope.scale &&
-           table.factors == rope.factors;
-  };
-  const auto found = std::ranges::find_if(ropes, same);
+size_t Program::rope_table(model::Rope rope, uint64_t context) {
+  // Chosen once for a load, so that keys stored earlier stay valid however long a sequence grows.
+  if (rope.long_factors != nullptr && context > static_cast<uint64_t>(rope.original)) rope.factors = rope.long_factors;
+  rope.long_factors = nullptr;
+  const auto found = std::ranges::find(ropes, rope, &RopeTable::rope);
   if (found != ropes.end()) return static_cast<size_t>(found - ropes.begin());
-  RopeTable table{rope.rotated, rope.base, rope.scale, rope.factors, nullptr, 0, 0};
+  RopeTable table;
+  table.rope = rope;
   if (rope.factors != nullptr) {
     require_format(kernels_, *rope.factors, "dequantize");
     table.dequantize = kernels_.function<kernel::Dequantize>("dequantize", rope.factors->format->key);
@@ -97,13 +108,23 @@ size_t Program::rope_table(const model::Rope& rope) {
   return ropes.size() - 1;
 }
 
+kernel::SiluMul Program::activation(model::Gate gate) const {
+  switch (gate) {
+    case model::Gate::gelu:
+      return kernels_.function<kernel::GeluMul>("gelu_mul");
+    case model::Gate::clamped:
+      return kernels_.function<kernel::ClampedMul>("clamped_mul");
+    default:
+      return kernels_.function<kernel::SiluMul>("silu_mul");
+  }
+}
+
 void Program::place(const model::Layer& layer, Block& block) {
   block.feed_forward_norm = place(layer.feed_forward_norm);
   block.gate = place(layer.feed_forward.gate);
   block.up = place(layer.feed_forward.up);
   block.down = place(layer.feed_forward.down);
-  block.activate = layer.feed_forward.activation == model::Gate::gelu ? kernels_.function<kernel::GeluMul>("gelu_mul")
-                                                                      : kernels_.function<kernel::SiluMul>("silu_mul");
+  block.activate = activation(layer.feed_forward.activation);
   block.feed_forward_output_norm = place(layer.feed_forward_output_norm);
   const model::Experts& experts = layer.experts;
   block.choice = experts.choice;
@@ -115,7 +136,7 @@ void Program::place(const model::Layer& layer, Block& block) {
   }
 }
 
-void Program::place_weights() {
+void Program::place_weights(uint64_t context) {
   const gguf::Tensor& tokens = *description.token_embedding.tensor;
   require_format(kernels_, tokens, "dequantize");
   embedding = {weights_.add(tokens.bytes), tokens.bytes / static_cast<uint64_t>(description.vocabulary),
@@ -131,13 +152,14 @@ void Program::place_weights() {
     block.window = attention_of.window;
     block.scale = attention_of.scale;
     block.neox = attention_of.rope.pairing == model::Pairing::halves;
-    block.rope = rope_table(attention_of.rope);
+    block.rope = rope_table(attention_of.rope, context);
     block.query = place(attention_of.query);
     block.key = place(attention_of.key);
     block.value = place(attention_of.value);
     block.output = place(attention_of.output);
     block.query_norm = place(attention_of.query_norm);
     block.key_norm = place(attention_of.key_norm);
+    block.sinks = place(attention_of.sinks);
     block.heads_whole = true;
     for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
       if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
@@ -187,8 +209,8 @@ void Program::place_scratch() {
   hidden = layout.add(floats(most_logit_rows, width));
   logits = layout.add(floats(most_logit_rows, description.vocabulary));
   for (RopeTable& table : ropes) {
-    table.cosine = layout.add(floats(chunk, table.rotated / 2));
-    table.sine = layout.add(floats(chunk, table.rotated / 2));
+    table.cosine = layout.add(floats(chunk, table.rope.rotated / 2));
+    table.sine = layout.add(floats(chunk, table.rope.rotated / 2));
   }
 
   uint64_t shared_activations = 0, own_activations = 0, kernel_scratch = 0;

@@ -27,6 +27,7 @@ struct Vector {
   int64_t count = 0;
   const gguf::Tensor* source = nullptr;
   kernel::Dequantize dequantize = nullptr;
+  uint64_t source_offset = 0;  // of the first element within the tensor
 };
 
 struct Matrix {
@@ -50,10 +51,7 @@ struct Embedding {
 };
 
 struct RopeTable {
-  int64_t rotated = 0;
-  double base = 0;
-  double scale = 1;
-  const gguf::Tensor* factors = nullptr;
+  model::Rope rope;                         // with the factors of this context
   kernel::Dequantize dequantize = nullptr;  // of the factors
   uint64_t cosine = 0;                      // scratch: [chunk][rotated / 2]
   uint64_t sine = 0;
@@ -70,7 +68,7 @@ struct Block {
   bool neox = false;
   size_t rope = 0;  // index into Program::ropes
   Matrix query, key, value, output;
-  Vector query_norm, key_norm;
+  Vector query_norm, key_norm, sinks;
   Vector attention_output_norm, feed_forward_output_norm;
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
@@ -134,10 +132,12 @@ struct Program {
 
  private:
   Vector place(const gguf::Tensor* tensor);
+  Vector place(const gguf::Tensor* tensor, int64_t first, int64_t count);
   Matrix place(const model::Matrix& matrix);
+  kernel::SiluMul activation(model::Gate gate) const;
   void place(const model::Layer& layer, Block& block);
-  size_t rope_table(const model::Rope& rope);
-  void place_weights();
+  size_t rope_table(model::Rope rope, uint64_t context);
+  void place_weights(uint64_t context);
   void place_pages(uint64_t context);
   void place_scratch();
   void place_expert_scratch(Layout& layout);

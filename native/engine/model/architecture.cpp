@@ -11,6 +11,7 @@ constexpr Architecture table[] = {
     {"gemma3", describe_gemma3},
     {"glm4", describe_glm4},
     {"glm4moe", describe_glm4moe},
+    {"gpt-oss", describe_gpt_oss},
     {"llama", describe_llama},
     {"phi3", describe_phi3},
     {"qwen2", describe_qwen2},

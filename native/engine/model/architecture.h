@@ -25,6 +25,7 @@ std::string architecture_name(const gguf::File& file);
 Description describe_gemma3(const Header& header);
 Description describe_glm4(const Header& header);
 Description describe_glm4moe(const Header& header);
+Description describe_gpt_oss(const Header& header);
 Description describe_llama(const Header& header);
 Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);

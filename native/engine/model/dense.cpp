@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "native/engine/model/dense.h"
+#include "native/engine/model/rope.h"
 
 namespace halogen::model {
 namespace {
@@ -15,9 +16,8 @@ void read_projections(const Header& header, const std::string& block, int64_t co
     attention.value = header.matrix_with_bias(block + "attn_v", columns, kv_rows);
     return;
   }
-  if (header.file().tensor(block + "attn_qkv.bias") != nullptr) header.unsupported("a bias on joined projections");
   const auto slice = [&](int64_t first, int64_t rows) {
-    return header.slice(block + "attn_qkv.weight", columns, first, rows, query_rows + 2 * kv_rows);
+    return header.slice_with_bias(block + "attn_qkv", columns, first, rows, query_rows + 2 * kv_rows);
   };
   attention.query = slice(0, query_rows);
   attention.key = slice(query_rows, kv_rows);
@@ -31,8 +31,6 @@ Description describe_dense(const Header& header, const Dense& kind) {
   if (!kind.mixture && experts > 0) {
     header.unsupported("mixture-of-experts feed-forwards");
   }
-  const std::string scaling = header.string_or("rope.scaling.type", "none");
-  if (scaling != "none" && scaling != "linear") header.unsupported("rope scaling \"" + scaling + "\"");
 
   Description model;
   const int64_t all_layers = header.whole("block_count", 1, 1000);
@@ -50,10 +48,7 @@ Description describe_dense(const Header& header, const Dense& kind) {
   const bool tied = header.file().tensor("output.weight") == nullptr;
   model.output = tied ? model.token_embedding : header.matrix("output.weight", model.embedding, model.vocabulary);
 
-  Rope rope;
-  rope.pairing = kind.pairing;
-  rope.base = header.real_or("rope.freq_base", 10000, 1, 1e12);
-  if (scaling == "linear") rope.scale = 1 / header.real_or("rope.scaling.factor", 1, 1e-3, 1e6);
+  const Rope rope = read_rope(header, kind.pairing);
 
   for (int64_t i = 0; i < layers; ++i) {
     const std::string block = "blk." + std::to_string(i) + ".";
@@ -83,6 +78,7 @@ Description describe_dense(const Header& header, const Dense& kind) {
     read_projections(header, block, model.embedding, query_rows, kv_rows, attention);
     attention.output = header.matrix_with_bias(block + "attn_output", query_rows, model.embedding);
 
+    attention.sinks = header.vector_or_null(block + "attn_sinks.weight", attention.heads);
     if (kind.head_norms) {
       attention.query_norm = header.vector(block + "attn_q_norm.weight", attention.head_dim);
       attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);

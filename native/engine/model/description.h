@@ -15,17 +15,29 @@ struct Matrix {
   int64_t rows = 0;
   int64_t columns = 0;
   const gguf::Tensor* bias = nullptr;
-  int64_t first_row = 0;  // of the tensor's
+  int64_t first_row = 0;   // of the tensor's
+  int64_t first_bias = 0;  // element of the bias tensor
 };
 
 enum class Pairing { adjacent, halves };
 
+// Angles of position p: p times rope_frequencies(). See rope.cpp.
 struct Rope {
   Pairing pairing = Pairing::adjacent;
   int64_t rotated = 0;  // of head_dim; the rest passes through
   double base = 10000;
-  double scale = 1;                       // positions are multiplied by it
-  const gguf::Tensor* factors = nullptr;  // [rotated / 2]: each frequency is divided by its factor
+  double scale = 1;                            // positions are multiplied by it
+  double magnitude = 1;                        // so are cosine and sine
+  const gguf::Tensor* factors = nullptr;       // [rotated / 2]: each frequency is divided by its factor
+  const gguf::Tensor* long_factors = nullptr;  // take their place where the context is longer than `original`
+  int64_t original = 0;                        // positions before the model was extended
+  // YaRN: fast pairs keep their frequency, slow ones take the scaled one, those between are blended.
+  bool yarn = false;
+  double fast = 32;  // turns within `original`
+  double slow = 1;
+  bool whole_borders = true;  // the blend begins and ends at whole pairs
+
+  bool operator==(const Rope&) const = default;
 };
 
 struct Attention {
@@ -41,9 +53,11 @@ struct Attention {
   Matrix output;
   const gguf::Tensor* query_norm = nullptr;  // per head, before rope
   const gguf::Tensor* key_norm = nullptr;
+  const gguf::Tensor* sinks = nullptr;  // [heads]: a score in each head's softmax that has no value
 };
 
-enum class Gate { silu, gelu };
+// clamped: gate, at most 7, times its sigmoid at 1.702; up, within 7 of zero, plus one.
+enum class Gate { silu, gelu, clamped };
 
 // down(activation(gate x) * up x)
 struct FeedForward {

@@ -17,18 +17,19 @@ void describe_experts(const Header& header, const std::string& block, int64_t em
   const int64_t count = header.whole("expert_count", 1, 1 << 14);
   if (header.whole_or("expert_group_count", 1, 0, 1 << 14) > 1) header.unsupported("experts in groups");
   const int64_t gating = header.whole_or("expert_gating_func", kind.gating == Gating::softmax ? 1 : 2, 0, 100);
-  if (gating != 1 && gating != 2) header.unsupported("expert gating function " + std::to_string(gating));
+  if (gating < 1 || gating > 3) header.unsupported("expert gating function " + std::to_string(gating));
   experts.choice.used = header.whole("expert_used_count", 1, count);
-  experts.choice.gating = gating == 1 ? Gating::softmax : Gating::sigmoid;
-  experts.choice.normalised = header.boolean_or("expert_weights_norm", kind.normalised);
+  experts.choice.gating = gating == 2 ? Gating::sigmoid : Gating::softmax;
+  // 3: a softmax over the chosen, which is theirs over all, divided by their sum.
+  experts.choice.normalised = gating == 3 || header.boolean_or("expert_weights_norm", kind.normalised);
   experts.choice.scale = static_cast<float>(header.real_or("expert_weights_scale", 1, 0, 1e6));
-  experts.router = header.matrix(block + "ffn_gate_inp.weight", embedding, count);
+  experts.router = header.matrix_with_bias(block + "ffn_gate_inp", embedding, count);
   experts.choice_bias = header.vector_or_null(block + "exp_probs_b.bias", count);
 
   const int64_t width = rows_of(header, block + "ffn_gate_exps.weight");
-  const std::vector<Matrix> gate = header.stack(block + "ffn_gate_exps.weight", embedding, width, count);
-  const std::vector<Matrix> up = header.stack(block + "ffn_up_exps.weight", embedding, width, count);
-  const std::vector<Matrix> down = header.stack(block + "ffn_down_exps.weight", width, embedding, count);
+  const std::vector<Matrix> gate = header.stack(block + "ffn_gate_exps", embedding, width, count);
+  const std::vector<Matrix> up = header.stack(block + "ffn_up_exps", embedding, width, count);
+  const std::vector<Matrix> down = header.stack(block + "ffn_down_exps", width, embedding, count);
   for (size_t i = 0; i < gate.size(); ++i) {
     experts.each.push_back({layer.feed_forward.activation, gate[i], up[i], down[i]});
   }

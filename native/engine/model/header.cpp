@@ -122,16 +122,25 @@ Matrix Header::slice(const std::string& name, int64_t columns, int64_t first, in
   return {tensor(name, columns, total, true), rows, columns, nullptr, first};
 }
 
-std::vector<Matrix> Header::stack(const std::string& name, int64_t columns, int64_t rows, int64_t count) const {
-  const gguf::Tensor* found = tensor(name, columns, rows, true, count);
+std::vector<Matrix> Header::stack(const std::string& base, int64_t columns, int64_t rows, int64_t count) const {
+  const gguf::Tensor* weight = tensor(base + ".weight", columns, rows, true, count);
+  const gguf::Tensor* bias = tensor(base + ".bias", rows, count, false);
   std::vector<Matrix> matrices;
-  for (int64_t i = 0; i < count; ++i) matrices.push_back({found, rows, columns, nullptr, i * rows});
+  for (int64_t i = 0; i < count; ++i) matrices.push_back({weight, rows, columns, bias, i * rows, i * rows});
   return matrices;
 }
 
 Matrix Header::matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const {
   Matrix result = matrix(base + ".weight", columns, rows);
   result.bias = vector_or_null(base + ".bias", rows);
+  return result;
+}
+
+Matrix Header::slice_with_bias(const std::string& base, int64_t columns, int64_t first, int64_t rows,
+                               int64_t total) const {
+  Matrix result = slice(base + ".weight", columns, first, rows, total);
+  result.bias = vector_or_null(base + ".bias", total);
+  result.first_bias = first;
   return result;
 }
 

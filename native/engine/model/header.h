@@ -30,10 +30,11 @@ class Header {
   Matrix matrix(const std::string& name, int64_t columns, int64_t rows) const;
   // Rows [first, first + rows) of a tensor of `total` rows.
   Matrix slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
-  // `count` matrices in one tensor.
-  std::vector<Matrix> stack(const std::string& name, int64_t columns, int64_t rows, int64_t count) const;
   // With the bias of the same base name, where there is one.
   Matrix matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const;
+  Matrix slice_with_bias(const std::string& base, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
+  // `count` matrices in one tensor, and their biases in another, where there is one.
+  std::vector<Matrix> stack(const std::string& base, int64_t columns, int64_t rows, int64_t count) const;
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
   const gguf::Tensor* vector_or_null(const std::string& name, int64_t count) const;
 

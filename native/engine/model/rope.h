@@ -1,0 +1,17 @@
+// Rotary embeddings as files describe them, and the angles that follow.
+#pragma once
+#include <span>
+#include <vector>
+
+#include "native/engine/model/header.h"
+
+namespace halogen::model {
+
+// What rope.* keys say of every layer, but `rotated` and `factors`. Scaling types: none, linear, yarn, longrope.
+Rope read_rope(const Header& header, Pairing pairing);
+
+// Radians per position of each rotated pair. `factors`: one a pair, or none.
+// YaRN: Peng et al. 2023, arXiv 2309.00071, section 3.2, with the borders as `transformers` computes them.
+std::vector<double> rope_frequencies(const Rope& rope, std::span<const float> factors);
+
+}  // namespace halogen::model
