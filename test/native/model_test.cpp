@@ -101,9 +101,9 @@ TEST(model_missing_and_wrong_parts) {
   GgufMaker experts = tiny_llama({}, 1);
   experts.key_u32("llama.expert_count", 8);
   EQUAL(text(load_refused("model.missing_tensor", experts), "tensor"), "blk.1.ffn_gate_inp.weight");
-  GgufMaker yarn = tiny_llama({}, 1);
-  yarn.key_string("llama.rope.scaling.type", "yarn");
-  load_refused("model.bad_value", yarn);
+  GgufMaker dynamic = tiny_llama({}, 1);
+  dynamic.key_string("llama.rope.scaling.type", "dynamic");
+  load_refused("model.bad_value", dynamic);
   GgufMaker nameless = tiny_llama({}, 1);
   nameless.drop_key("general.architecture");
   load_refused("model.missing_key", nameless);

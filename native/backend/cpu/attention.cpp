@@ -55,8 +55,8 @@ void Pass::project(const Block& block, int64_t begin, int64_t end) {
         }
         if (table.rope.rotated > 0) {
           const int64_t half = table.rope.rotated / 2;
-          program_.rope(first, own.end - own.begin, block.head_dim, table.rope.rotated, scratch(table.cosine) + t * half,
-                        scratch(table.sine) + t * half, block.neox);
+          program_.rope(first, own.end - own.begin, block.head_dim, table.rope.rotated,
+                        scratch(table.cosine) + t * half, scratch(table.sine) + t * half, block.neox);
         }
       }
       if (i > 0) store(block, t, own, first, i == 2);

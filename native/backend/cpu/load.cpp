@@ -48,7 +48,8 @@ CpuModel::CpuModel(Program program, std::vector<int> cores)
 void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress, const std::atomic<bool>& cancel) {
   const auto load_vector = [&](const Vector& vector) {
     if (vector.source == nullptr) return;
-    vector.dequantize(file.tensor_data(*vector.source) + vector.source_offset, weights_.at<float>(vector.offset), vector.count);
+    vector.dequantize(file.tensor_data(*vector.source) + vector.source_offset, weights_.at<float>(vector.offset),
+                      vector.count);
   };
   std::vector<Task> tasks;
   const auto load_matrix = [&](const Matrix& matrix) {
