@@ -27,7 +27,7 @@ void Pass::attention(const Block& block) {
   member_.barrier();
   attend(block);
   member_.barrier();
-  add_product(block.output, scratch(program_.attended), block.attention_output_norm);
+  add_product(block.output, scratch(program_.attended), block.attended_norm, block.attention_output_norm);
 }
 
 std::array<Pass::Projection, 3> Pass::projections(const Block& block) const {

@@ -93,14 +93,17 @@ void Pass::multiply(const Matrix& matrix, int64_t rows, float* out, Range range)
                               rows,
                               scratch(desk_.kernel)};
   matrix.kernel->run(run);
+  for (int64_t t = 0; matrix.scale != 1 && t < rows; ++t) {
+    for (int64_t r = range.begin; r < range.end; ++r) out[t * matrix.rows + r] *= matrix.scale;
+  }
   if (matrix.bias.source == nullptr) return;
   for (int64_t t = 0; t < rows; ++t) {
     program_.add(out + t * matrix.rows + range.begin, weights(matrix.bias) + range.begin, range.end - range.begin);
   }
 }
 
-void Pass::add_product(const Matrix& matrix, const float* source, const Vector& norm) {
-  prepare(source, tokens_, nullptr, {&matrix});
+void Pass::add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Vector& norm) {
+  prepare(source, tokens_, source_norm.source != nullptr ? &source_norm : nullptr, {&matrix});
   float* sum = scratch(program_.sum);
   float* x = scratch(program_.x);
   share(matrix.rows, matrix.kernel->row_granule, [&](Range rows) {
@@ -153,7 +156,7 @@ void Pass::feed_forward(const Block& block) {
     }
   });
   member_.barrier();
-  add_product(block.down, gate, block.feed_forward_output_norm);
+  add_product(block.down, gate, block.inner_norm, block.feed_forward_output_norm);
 }
 
 void Pass::head() {

@@ -61,7 +61,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   add_tasks(tasks, nullptr, embedding.source, 0, embedding.offset, embedding.rows, program_.description.embedding);
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
-         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.sinks, &block.attention_output_norm,
+         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attended_norm, &block.sinks, &block.inner_norm, &block.attention_output_norm,
           &block.feed_forward_norm, &block.feed_forward_output_norm, &block.choice_bias}) {
       load_vector(*vector);
     }

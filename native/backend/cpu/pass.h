@@ -66,8 +66,8 @@ class Pass {
   const void* form_of(const Matrix& matrix) const;
   // out[rows][matrix.rows], columns `range` of it, from the form last prepared.
   void multiply(const Matrix& matrix, int64_t rows, float* out, Range range);
-  // x += matrix * source, the product normalised first where `norm` is there. Ends the stage.
-  void add_product(const Matrix& matrix, const float* source, const Vector& norm);
+  // x += matrix * source, both source and product normalised first where there is a norm. Ends the stage.
+  void add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Vector& norm);
   void end_stage();
   void head();
 

@@ -88,6 +88,7 @@ Matrix Program::place(const model::Matrix& matrix) {
   placed.source = matrix.tensor;
   placed.source_offset = static_cast<uint64_t>(matrix.first_row) * row_bytes(*matrix.tensor, matrix.columns);
   placed.offset = weights_.add(placed.bytes);
+  placed.scale = matrix.scale;
   placed.bias = place(matrix.bias, matrix.first_bias, matrix.rows);
   return placed;
 }
@@ -124,6 +125,7 @@ void Program::place(const model::Layer& layer, Block& block) {
   block.gate = place(layer.feed_forward.gate);
   block.up = place(layer.feed_forward.up);
   block.down = place(layer.feed_forward.down);
+  block.inner_norm = place(layer.feed_forward.inner_norm);
   block.activate = activation(layer.feed_forward.activation);
   block.feed_forward_output_norm = place(layer.feed_forward_output_norm);
   const model::Experts& experts = layer.experts;
@@ -159,6 +161,7 @@ void Program::place_weights(uint64_t context) {
     block.output = place(attention_of.output);
     block.query_norm = place(attention_of.query_norm);
     block.key_norm = place(attention_of.key_norm);
+    block.attended_norm = place(attention_of.attended_norm);
     block.sinks = place(attention_of.sinks);
     block.heads_whole = true;
     for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
@@ -198,7 +201,10 @@ void Program::place_scratch() {
   const int64_t kv_width = widest(blocks, [](const Block& b) { return b.kv_heads * b.head_dim; });
   const int64_t inner_width = widest(blocks, [](const Block& b) { return b.gate.rows; });
   x = layout.add(floats(chunk, width));
-  normed = layout.add(floats(chunk, width));
+  const int64_t normed_width = widest(blocks, [width](const Block& b) {
+    return std::max({width, b.attended_norm.count, b.inner_norm.count});
+  });
+  normed = layout.add(floats(chunk, normed_width));
   query = layout.add(floats(chunk, query_width));
   key = layout.add(floats(chunk, kv_width));
   value = layout.add(floats(chunk, kv_width));
@@ -252,7 +258,7 @@ void Program::place_scratch() {
   for (int i = 0; i < threads; ++i) {
     Desk desk;
     for (uint64_t& place : desk.activations) place = layout.add(own_activations);
-    desk.normed = layout.add(floats(redundant_tokens, std::max(width, query_width)));
+    desk.normed = layout.add(floats(redundant_tokens, std::max(normed_width, query_width)));
     desk.kernel = layout.add(kernel_scratch);
     desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));
     desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));

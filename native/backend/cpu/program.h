@@ -39,6 +39,7 @@ struct Matrix {
   const gguf::Tensor* source = nullptr;
   uint64_t source_offset = 0;  // of the first row within the tensor
   Vector bias;
+  float scale = 1;  // of the product, before the bias
 };
 
 // Rows in GGUF layout, dequantised one by one as tokens come.
@@ -68,13 +69,14 @@ struct Block {
   bool neox = false;
   size_t rope = 0;  // index into Program::ropes
   Matrix query, key, value, output;
-  Vector query_norm, key_norm, sinks;
+  Vector query_norm, key_norm, attended_norm, sinks;
   Vector attention_output_norm, feed_forward_output_norm;
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
   Vector feed_forward_norm;
   Matrix gate, up, down;  // no rows: none
+  Vector inner_norm;
   kernel::SiluMul activate = nullptr;
   std::vector<Expert> experts;
   model::Choice choice;

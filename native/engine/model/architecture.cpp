@@ -8,6 +8,7 @@ namespace halogen::model {
 namespace {
 
 constexpr Architecture table[] = {
+    {"bitnet", describe_bitnet},
     {"gemma3", describe_gemma3},
     {"glm4", describe_glm4},
     {"glm4moe", describe_glm4moe},

@@ -22,6 +22,7 @@ Description describe(const gguf::File& file);
 // general.architecture, or "" when the file has none.
 std::string architecture_name(const gguf::File& file);
 
+Description describe_bitnet(const Header& header);
 Description describe_gemma3(const Header& header);
 Description describe_glm4(const Header& header);
 Description describe_glm4moe(const Header& header);

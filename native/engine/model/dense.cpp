@@ -84,6 +84,8 @@ Description describe_dense(const Header& header, const Dense& kind) {
       attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
     }
 
+    if (kind.inner_norms) attention.attended_norm = header.vector(block + "attn_sub_norm.weight", query_rows);
+
     if (kind.output_norms) {
       layer.attention_output_norm = header.vector(block + "post_attention_norm.weight", model.embedding);
       layer.feed_forward_output_norm = header.vector(block + "post_ffw_norm.weight", model.embedding);
@@ -109,6 +111,7 @@ Description describe_dense(const Header& header, const Dense& kind) {
       layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
     }
     layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);
+    if (kind.inner_norms) layer.feed_forward.inner_norm = header.vector(block + "ffn_sub_norm.weight", feed_forward);
     model.layers.push_back(std::move(layer));
   }
   const auto has_experts = [](const Layer& layer) { return !layer.experts.each.empty(); };

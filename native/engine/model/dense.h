@@ -17,6 +17,7 @@ struct Dense {
   Pairing pairing = Pairing::adjacent;
   bool head_norms = false;      // RMS norms of each query and key head, before rope
   bool output_norms = false;    // of what attention and feed-forward add
+  bool inner_norms = false;     // before what attention and feed-forward end with
   bool gate_within_up = false;  // the rows of the gate come first in ffn_up
   Gate activation = Gate::silu;
   const char* feed_forward_norm = "ffn_norm";

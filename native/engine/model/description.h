@@ -17,6 +17,7 @@ struct Matrix {
   const gguf::Tensor* bias = nullptr;
   int64_t first_row = 0;   // of the tensor's
   int64_t first_bias = 0;  // element of the bias tensor
+  float scale = 1;         // of the product, before the bias
 };
 
 enum class Pairing { adjacent, halves };
@@ -53,18 +54,20 @@ struct Attention {
   Matrix output;
   const gguf::Tensor* query_norm = nullptr;  // per head, before rope
   const gguf::Tensor* key_norm = nullptr;
-  const gguf::Tensor* sinks = nullptr;  // [heads]: a score in each head's softmax that has no value
+  const gguf::Tensor* attended_norm = nullptr;  // of all heads together, before `output`
+  const gguf::Tensor* sinks = nullptr;          // [heads]: a score in each head's softmax that has no value
 };
 
 // clamped: gate, at most 7, times its sigmoid at 1.702; up, within 7 of zero, plus one.
 enum class Gate { silu, gelu, clamped };
 
-// down(activation(gate x) * up x)
+// down(norm(activation(gate x) * up x))
 struct FeedForward {
   Gate activation = Gate::silu;
   Matrix gate;
   Matrix up;
   Matrix down;
+  const gguf::Tensor* inner_norm = nullptr;
 };
 
 enum class Gating { softmax, sigmoid };

@@ -114,19 +114,32 @@ const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int
   return found;
 }
 
+float Header::scale_of(const std::string& name, int64_t index, int64_t count) const {
+  const gguf::Tensor* found = file_.tensor(name.substr(0, name.rfind('.')) + ".scale");
+  if (found == nullptr || found->elements != static_cast<uint64_t>(count)) return 1;
+  if (found->format == nullptr || std::string_view(found->format->name) != "F32") {
+    unsupported("a scale that is not F32 (\"" + std::string(found->name) + "\")");
+  }
+  float value = 0;
+  std::memcpy(&value, file_.tensor_data(*found) + static_cast<uint64_t>(index) * sizeof value, sizeof value);
+  return value;
+}
+
 Matrix Header::matrix(const std::string& name, int64_t columns, int64_t rows) const {
-  return {tensor(name, columns, rows, true), rows, columns, nullptr, 0};
+  return {tensor(name, columns, rows, true), rows, columns, nullptr, 0, 0, scale_of(name, 0, 1)};
 }
 
 Matrix Header::slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const {
-  return {tensor(name, columns, total, true), rows, columns, nullptr, first};
+  return {tensor(name, columns, total, true), rows, columns, nullptr, first, 0, scale_of(name, 0, 1)};
 }
 
 std::vector<Matrix> Header::stack(const std::string& base, int64_t columns, int64_t rows, int64_t count) const {
   const gguf::Tensor* weight = tensor(base + ".weight", columns, rows, true, count);
   const gguf::Tensor* bias = tensor(base + ".bias", rows, count, false);
   std::vector<Matrix> matrices;
-  for (int64_t i = 0; i < count; ++i) matrices.push_back({weight, rows, columns, bias, i * rows, i * rows});
+  for (int64_t i = 0; i < count; ++i) {
+    matrices.push_back({weight, rows, columns, bias, i * rows, i * rows, scale_of(base + ".weight", i, count)});
+  }
   return matrices;
 }
 

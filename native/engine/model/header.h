@@ -44,6 +44,8 @@ class Header {
  private:
   const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
                              int64_t depth = 1) const;
+  // Of matrix `index` of `count` in tensor `name`: the number beside it in <base>.scale, where there is one each.
+  float scale_of(const std::string& name, int64_t index, int64_t count) const;
   int64_t in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const;
 
   const gguf::File& file_;
