@@ -1,14 +1,16 @@
 // `npm run bench -- <what> [options]`: sets up what a bench needs and runs it on Node 24.
-//   peer   decode and prefill beside llama.cpp [--json FILE] [--threads N] [--rounds N] [--prefill N] [--decode N] [--model FILE]
+//   peer   decode and prefill beside llama.cpp, both as native programs [--only smollm2|gemma3|mini] [--json FILE] [--markdown FILE] [--threads N]
+//          [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N]
 import { join } from "node:path";
-import { prepare } from "./build.mjs";
+import { buildBench, prepare } from "./build.mjs";
 import { hand, say } from "./command.mjs";
+import { provideGemma } from "./gemma.mjs";
+import { provideLlama } from "./llama.mjs";
 import { ensureModel } from "./model.mjs";
-import { providePeer } from "./peer.mjs";
 import { cache, node24 } from "./place.mjs";
 import { explain, StepError } from "./step.mjs";
 
-const benches = { peer: { program: "test/bench/peer.ts", peer: true } };
+const benches = { peer: { program: "test/bench/peer.ts", llama: true } };
 
 try {
   const [what, ...words] = process.argv.slice(2);
@@ -20,7 +22,11 @@ try {
   }
   await prepare();
   await ensureModel(join(cache, "model"));
-  if (bench.peer) await providePeer();
+  if (bench.llama) {
+    await buildBench();
+    await provideGemma();
+    await provideLlama();
+  }
   process.exitCode = await hand(node24, [bench.program, ...words]);
 } catch (error) {
   say(explain(error));

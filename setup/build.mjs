@@ -40,6 +40,24 @@ const parts = [
   },
 ];
 
+/** The engine without Node, for benches; `prepare` must have run: it shares the addon's build folder. */
+export async function buildBench() {
+  await step({
+    name: "bench",
+    key: () => fingerprint(["CMakeLists.txt", "kernels", "native"], { words: machine, wanted: nativeSource }),
+    outputs: ["build/halogen-bench"],
+    make: () =>
+      run("Building halogen-bench", "cmake", [
+        "--build",
+        "build",
+        "--target",
+        "halogen-bench",
+        "--parallel",
+        String(availableParallelism()),
+      ]),
+  });
+}
+
 /** Installs packages and builds what is not up to date. Returns whether anything had to be done. */
 export async function prepare() {
   const steps = [packages, ...parts];

@@ -1,12 +1,14 @@
 // halogen-bench: the engine without Node. Measures prefill and decode of one model, or continues a prompt of token ids
 // greedily.
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
 #include <iostream>
 #include <vector>
 
+#include "native/bench/serve.h"
 #include "native/engine/engine.h"
 
 namespace {
@@ -26,6 +28,7 @@ struct Arguments {
   bool json = false;
   bool inspect = false;
   bool pin = false;
+  bool serve = false;
 };
 
 constexpr const char* usage =
@@ -33,6 +36,7 @@ constexpr const char* usage =
     "[--kv f16|f32]\n"
     "              [--context N] [--pin] [--json]\n"
     "halogen-bench MODEL.gguf --greedy IDS.txt [--decode N]   continues whitespace-separated token ids, prints ids\n"
+    "halogen-bench MODEL.gguf --serve                         answers the lines of native/bench/serve.h\n"
     "halogen-bench MODEL.gguf --inspect                       what the header says\n";
 
 Arguments parse(int count, char** words) {
@@ -63,6 +67,8 @@ Arguments parse(int count, char** words) {
       arguments.json = true;
     else if (word == "--pin")
       arguments.pin = true;
+    else if (word == "--serve")
+      arguments.serve = true;
     else if (word == "--inspect")
       arguments.inspect = true;
     else if (arguments.model.empty() && !word.starts_with("--"))
@@ -135,9 +141,10 @@ int bench(halogen::Engine& engine, const halogen::LoadedModel& loaded, const Arg
 
 int run(int count, char** words) {
   const Arguments arguments = parse(count, words);
+  const auto begun = std::chrono::steady_clock::now();
   halogen::Engine engine({arguments.variant, arguments.threads, arguments.pin});
-  const halogen::ModelInspection inspection = engine.inspect(arguments.model);
   if (arguments.inspect) {
+    const halogen::ModelInspection inspection = engine.inspect(arguments.model);
     std::printf("%s, %s, %llu parameters, %s%s\n", inspection.architecture.c_str(), inspection.format.c_str(),
                 static_cast<unsigned long long>(inspection.parameters),
                 inspection.supported ? "supported" : "not supported: ", inspection.problem.c_str());
@@ -149,6 +156,12 @@ int run(int count, char** words) {
   options.context_length = arguments.context;
   options.threads = arguments.threads;
   const halogen::LoadedModel loaded = engine.load(options);
+  const auto ready = std::chrono::steady_clock::now();
+  const halogen::ModelInspection inspection = engine.inspect(arguments.model);
+  if (arguments.serve) {
+    halogen::bench::serve(engine, loaded, inspection, std::chrono::duration<double, std::milli>(ready - begun).count());
+    return 0;
+  }
   if (!arguments.tokens_file.empty()) return greedy(engine, loaded.handle, arguments);
   return bench(engine, loaded, arguments, static_cast<int>(inspection.vocabulary_size));
 }

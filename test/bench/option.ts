@@ -1,49 +1,62 @@
-/** The words after `npm run bench -- <what>`. */
+/** The words after `npm run bench -- peer`. */
 import { writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { starterModel } from "../fixtures/starter-model.ts";
 
 export interface BenchOptions {
-  path: string;
+  /** Names of models; empty: all. */
+  only: string[];
   threads: number;
   rounds: number;
+  longRounds: number;
   prefill: number;
+  long: number;
   decode: number;
-  /** Into the file of --json, if there is one. */
-  write(report: object): void;
+  /** The report into the files of --json and --markdown, if they were named. */
+  write(report: object, markdown: string): void;
 }
 
 export function readOptions(words: string[]): BenchOptions {
+  const text = { type: "string" } as const;
   const { values } = parseArgs({
     args: words,
     options: {
-      json: { type: "string" },
-      model: { type: "string" },
-      threads: { type: "string" },
-      rounds: { type: "string" },
-      prefill: { type: "string" },
-      decode: { type: "string" },
+      json: text,
+      markdown: text,
+      only: { type: "string", multiple: true },
+      threads: text,
+      rounds: text,
+      "long-rounds": text,
+      prefill: text,
+      long: text,
+      decode: text,
     },
   });
-  const whole = (text: string | undefined, otherwise: number): number => {
-    if (text === undefined) return otherwise;
-    const value = Number(text);
-    if (!Number.isInteger(value) || value < 1) throw new Error(`${text} is no whole number above zero`);
+  const whole = (
+    key: "threads" | "rounds" | "long-rounds" | "prefill" | "long" | "decode",
+    otherwise: number,
+  ): number => {
+    const word = values[key];
+    if (word === undefined) return otherwise;
+    const value = Number(word);
+    if (!Number.isInteger(value) || value < 1) throw new Error(`--${key} ${word} is no whole number above zero`);
     return value;
   };
-  const { json } = values;
+  const { json, markdown } = values;
   // npm starts scripts in the package's folder; a relative path means the folder the user was in.
   const here = process.env.INIT_CWD ?? process.cwd();
   return {
-    path: values.model === undefined ? starterModel() : resolve(here, values.model),
-    threads: whole(values.threads, Math.max(1, availableParallelism())),
-    rounds: whole(values.rounds, 5),
-    prefill: whole(values.prefill, 512),
-    decode: whole(values.decode, 128),
-    write(report) {
+    only: values.only ?? [],
+    threads: whole("threads", Math.max(1, availableParallelism())),
+    rounds: whole("rounds", 5),
+    longRounds: whole("long-rounds", 3),
+    prefill: whole("prefill", 512),
+    long: whole("long", 8192),
+    decode: whole("decode", 128),
+    write(report, table) {
       if (json !== undefined) writeFileSync(resolve(here, json), `${JSON.stringify(report, null, 2)}\n`);
+      if (markdown !== undefined) writeFileSync(resolve(here, markdown), `${table}\n`);
     },
   };
 }

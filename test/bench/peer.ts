@@ -1,133 +1,207 @@
 /**
- * The starter model through Halogen and through llama.cpp, side by side in one run: A B A B …, the same prompt, threads and token counts, timed
- * the same way from JavaScript. Started by `npm run bench -- peer`.
+ * Three models through halogen-bench and through llama.cpp, both as native programs, side by side in one run: the same prompts, threads and counts, taking
+ * turns round by round. Started by `npm run bench -- peer`.
  */
-import { readFileSync, rmSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import type { Engine, LoadedModel } from "../../app/engine.ts";
-import { createNativeEngine } from "../../native/index.ts";
-import { dequantise } from "../oracle/dequantise.mjs";
-import { openPeer, type Peer } from "../peer/llama.ts";
-import { compareDistributions } from "./agreement.ts";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, rmSync } from "node:fs";
+import os from "node:os";
+import { join, resolve } from "node:path";
+import { distance, leastSame, mostKl, passes } from "./agreement.ts";
+import { type Asked, ask, type Introduction } from "./asked.ts";
 import { describeMachine, describeModel } from "./environment.ts";
+import { type BenchModel, models } from "./model.ts";
 import { readOptions } from "./option.ts";
-import { markdown, summarise, type Timing } from "./summary.ts";
+import { type ModelReport, markdown, type Row, summarise } from "./summary.ts";
 
-const options = readOptions(process.argv.slice(2));
-const { path, threads, rounds, prefill, decode } = options;
-const corpus = readFileSync(new URL("../fixtures/corpus.txt", import.meta.url), "utf8");
+const words = process.argv.slice(2);
+const options = readOptions(words);
+const root = resolve(import.meta.dirname, "../..");
+const oursProgram = join(root, "build", "halogen-bench");
+const theirsProgram = join(root, ".cache", "llama-build", "halogen-llama-peer");
+const scratch = join(root, ".cache", "bench");
 
-type Runner = (prompt: number[], steps: number) => Promise<Timing>;
+const ours = "Halogen";
+const settings = new Map([
+  ["flash attention", "on"],
+  ["no flash attention", "off"],
+]);
+/** Of the text whose distributions are compared: what comes before the first, and how many. */
+const scored = { from: 127, rows: 128 };
+/** A short prompt, so that loading is what is timed. */
+const firstPrompt = 16;
 
-/** Both runners report the time to the first token of a prompt that nothing is kept of, and from there to the last token. */
-function halogen(engine: Engine, { handle }: LoadedModel): Runner {
-  return async (prompt, steps) => {
-    const begun = performance.now();
-    const generation = engine.generate({
-      handle,
-      tokens: Int32Array.from(prompt),
-      sampling: { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 1 },
-      maxTokens: steps + 1,
-      stopTokens: [],
-      alternatives: 0,
-    });
-    const ids: number[] = [];
-    let first = 0;
-    let atFirst = 0;
-    for await (const batch of generation) {
-      if (ids.length === 0) {
-        first = performance.now();
-        atFirst = batch.ids.length;
-      }
-      ids.push(...batch.ids);
-    }
-    const ended = performance.now();
-    const outcome = await generation.outcome;
-    if (outcome.reused > 0) throw new Error(`${outcome.reused} tokens of the prompt were not computed`);
-    if (ids.length !== steps + 1) throw new Error(`${ids.length} tokens instead of ${steps + 1}`);
-    return { prefill: prompt.length / (first - begun), decode: (ids.length - atFirst) / (ended - first), ids };
-  };
+type Open = (context: number) => Promise<Asked>;
+
+function engines(path: string): Map<string, Open> {
+  const common = (context: number): string[] => ["--threads", String(options.threads), "--context", String(context)];
+  return new Map<string, Open>([
+    [ours, (context) => ask(oursProgram, [path, "--serve", ...common(context)], scratch)],
+    ...[...settings].map(([name, flash]): [string, Open] => [
+      name,
+      (context) => ask(theirsProgram, [path, "--flash", flash, ...common(context)], scratch),
+    ]),
+  ]);
 }
 
-async function llama(peer: Peer): Promise<Runner> {
-  const context = await peer.model.createContext({
-    contextSize: prefill + decode + 64,
-    batchSize: prefill,
-    threads: { ideal: threads, min: threads },
-  });
-  const sequence = context.getSequence();
-  return async (prompt, steps) => {
-    await sequence.clearHistory();
-    const begun = performance.now();
-    const ids: number[] = [];
-    let first = 0;
-    for await (const id of sequence.evaluate(prompt as never, { temperature: 0, yieldEogToken: true })) {
-      if (ids.length === 0) first = performance.now();
-      ids.push(id);
-      if (ids.length === steps + 1) break;
+/** Calls `measure` for every engine once a round, each round beginning with another; the first round warms up and is not counted. */
+async function interleave<T>(names: string[], rounds: number, measure: (name: string, round: number) => Promise<T>) {
+  const found = new Map<string, T[]>(names.map((name) => [name, []]));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (let turn = 0; turn < names.length; turn += 1) {
+      const name = names[(round + turn) % names.length] ?? "";
+      const value = await measure(name, round);
+      if (round > 0) found.get(name)?.push(value);
     }
-    return { prefill: prompt.length / (first - begun), decode: (ids.length - 1) / (performance.now() - first), ids };
-  };
+  }
+  return found;
 }
 
-const engine = createNativeEngine({ threads });
-const model = await engine.load({
-  path,
-  backend: "cpu",
-  contextLength: Math.max(prefill + decode + 64, 256),
-  kvType: "f16",
-  threads,
-});
-const peer = await openPeer(path, { threads });
-const ours = halogen(engine, model);
-const theirs = await llama(peer);
-
-const text = [...peer.model.tokenize(corpus, false)];
-/** Another part of the text in each round, so that no engine can reuse what it computed before. */
-const promptOf = (round: number): number[] =>
-  Array.from({ length: prefill }, (_, i) => text[(i + round * 97 + 1) % text.length] ?? 0);
-
-const timings: { ours: Timing[]; theirs: Timing[] } = { ours: [], theirs: [] };
-// The first round warms both up and is not counted.
-for (let round = 0; round <= rounds; round += 1) {
-  const prompt = promptOf(round);
-  const pair = { ours: await ours(prompt, decode), theirs: await theirs(prompt, decode) };
-  if (round === 0) continue;
-  timings.ours.push(pair.ours);
-  timings.theirs.push(pair.theirs);
+function row<T>(what: string, unit: string, found: Map<string, T[]>, value: (one: T) => number, higher: boolean): Row {
+  const theirs = [...found].filter(([name]) => name !== ours);
+  const numbers = new Map(theirs.map(([name, values]) => [name, values.map(value)]));
+  const made = summarise(what, unit, (found.get(ours) ?? []).map(value), numbers, higher);
   process.stderr.write(
-    `round ${round} of ${rounds}: prefill ${(pair.ours.prefill * 1000).toFixed(0)} against ${(pair.theirs.prefill * 1000).toFixed(0)}, ` +
-      `decode ${(pair.ours.decode * 1000).toFixed(1)} against ${(pair.theirs.decode * 1000).toFixed(1)} tokens/s\n`,
+    `  ${what}: ${made.ours.median} against ${made.theirs.median} ${unit} (${made.ratio.toFixed(2)} x)\n`,
   );
+  return made;
 }
 
-const written = fileURLToPath(new URL("../../.cache/bench-f32.gguf", import.meta.url));
-dequantise(path, written);
-const exactPeer = await openPeer(written);
-const check = await compareDistributions({ engine, model, peer, exactPeer, tokens: text.slice(0, 192), from: 64 });
-await exactPeer.close();
-rmSync(written);
-const info = await engine.info();
+/** Loading a file that is in the page cache, to the first token; each time in a new process. */
+async function loading(model: BenchModel, path: string, opened: Map<string, Open>): Promise<Row[]> {
+  const found = await interleave([...opened.keys()], options.rounds, async (name, round) => {
+    const asked = await opened.get(name)?.(1024);
+    if (asked === undefined) throw new Error(`no engine ${name}`);
+    const { prefillMilliseconds } = await asked.time(model.prompt(path, firstPrompt, round), 0);
+    const resident = asked.resident();
+    await asked.close();
+    return { milliseconds: asked.introduction.loadMilliseconds + prefillMilliseconds, resident };
+  });
+  return [
+    row(`load to first token of ${firstPrompt}`, "ms", found, ({ milliseconds }) => milliseconds, false),
+    row("resident after it", "MB", found, ({ resident }) => resident.all / 1e6, false),
+    row("of that not the file", "MB", found, ({ resident }) => resident.own / 1e6, false),
+  ];
+}
+
+async function agreement(model: BenchModel, path: string, asked: Map<string, Asked>): Promise<ModelReport["check"]> {
+  const tokens = model.prompt(path, scored.from + scored.rows, 1000);
+  const plain = join(scratch, "f32.gguf");
+  execFileSync(theirsProgram, [path, "--dequantise", plain], { stdio: ["ignore", "ignore", "inherit"] });
+  const exact = ["--threads", String(options.threads), "--context", "1024", "--flash", "off", "--kv", "f32"];
+  const truthful = await ask(theirsProgram, [plain, ...exact], scratch);
+  const truth = await truthful.score(tokens, scored.from);
+  await truthful.close();
+  rmSync(plain);
+  const distances = new Map<string, ReturnType<typeof distance>>();
+  for (const [name, one] of asked) {
+    const rows = await one.score(tokens, scored.from);
+    distances.set(name, distance(truth, rows));
+    rmSync(rows.path);
+  }
+  rmSync(truth.path);
+  const own = distances.get(ours);
+  if (own === undefined) throw new Error("Halogen was not compared");
+  distances.delete(ours);
+  return { positions: truth.rows, ours: own, theirs: Object.fromEntries(distances), passed: passes(own) };
+}
+
+async function measure(model: BenchModel): Promise<{ report: ModelReport; introductions: Map<string, Introduction> }> {
+  const path = model.path();
+  const before = os.loadavg()[0] ?? 0;
+  process.stderr.write(`${model.title}\n`);
+  const opened = engines(path);
+  const names = [...opened.keys()];
+  const rows = await loading(model, path, opened);
+
+  const wish = Math.max(options.long, options.prefill + options.decode) + 64;
+  const trained = (await introduce(opened)).trainedContext;
+  const context = Math.min(wish, trained);
+  const long = Math.min(options.long, context - 64);
+  const notes = long < options.long ? [`Its context ends at ${trained}: the long prefill has ${long} tokens.`] : [];
+  const asked = new Map<string, Asked>();
+  for (const [name, open] of opened) asked.set(name, await open(context));
+  const one = (name: string): Asked => asked.get(name) ?? fail(name);
+
+  const short = await interleave(names, options.rounds, (name, round) =>
+    one(name).time(model.prompt(path, options.prefill, round), options.decode),
+  );
+  const perSecond = (tokens: number, milliseconds: number): number => (tokens * 1000) / milliseconds;
+  rows.unshift(
+    row(
+      `decode of ${options.decode} after ${options.prefill}`,
+      "tokens/s",
+      short,
+      (run) => perSecond(options.decode, run.decodeMilliseconds),
+      true,
+    ),
+    row(
+      `prefill of ${options.prefill}`,
+      "tokens/s",
+      short,
+      (run) => perSecond(options.prefill, run.prefillMilliseconds),
+      true,
+    ),
+  );
+  const far = await interleave(names, options.longRounds, (name, round) =>
+    one(name).time(model.prompt(path, long, 100 + round), 0),
+  );
+  rows.splice(
+    2,
+    0,
+    row(`prefill of ${long}`, "tokens/s", far, (run) => perSecond(long, run.prefillMilliseconds), true),
+  );
+
+  const check = await agreement(model, path, asked);
+  const introductions = new Map([...asked].map(([name, { introduction }]) => [name, introduction]));
+  for (const each of asked.values()) await each.close();
+  const { file } = describeModel(path);
+  return {
+    report: { title: model.title, file, rows, notes, check, load: [before, os.loadavg()[0] ?? 0] },
+    introductions,
+  };
+}
+
+function fail(name: string): never {
+  throw new Error(`no engine ${name}`);
+}
+
+async function introduce(opened: Map<string, Open>): Promise<Introduction> {
+  const asked = (await opened.get(ours)?.(256)) ?? fail(ours);
+  await asked.close();
+  return asked.introduction;
+}
+
+const chosen = models.filter(({ name }) => options.only.length === 0 || options.only.includes(name));
+if (chosen.length < Math.max(1, options.only.length)) {
+  throw new Error(`models are ${models.map(({ name }) => name).join(", ")}, not ${options.only.join(", ")}`);
+}
+mkdirSync(scratch, { recursive: true });
+const machine = describeMachine();
+const reports: ModelReport[] = [];
+let introductions = new Map<string, Introduction>();
+for (const model of chosen) {
+  const made = await measure(model);
+  reports.push(made.report);
+  introductions = made.introductions;
+}
+rmSync(scratch, { recursive: true, force: true });
+
 const report = {
   what: "peer",
   at: new Date().toISOString(),
-  command: `npm run bench -- peer --rounds ${rounds} --threads ${threads} --prefill ${prefill} --decode ${decode}`,
-  machine: describeMachine(),
-  model: describeModel(path),
+  command: ["npm run bench -- peer", ...words].join(" "),
+  machine,
   engines: {
-    halogen: { version: info.version, kernels: info.devices[0]?.reason ?? "", kv: model.plan.kvType },
-    peer: { version: peer.version, kernels: peer.systemInfo, kv: "f16" },
+    ours: introductions.get(ours)?.version ?? "",
+    theirs: introductions.get([...settings.keys()][0] ?? "")?.version ?? "",
   },
-  threads,
-  rows: [
-    summarise(`prefill of ${prefill} tokens`, timings, (timing) => timing.prefill),
-    summarise(`decode of ${decode} tokens`, timings, (timing) => timing.decode),
-  ],
-  check,
+  kernels: Object.fromEntries([...introductions].map(([name, { kernels }]) => [name, kernels])),
+  threads: options.threads,
+  limits: { mostKl, leastSame },
+  sha256: Object.fromEntries(chosen.map((model) => [model.name, describeModel(model.path()).sha256])),
+  models: reports,
 };
-
-process.stdout.write(`${markdown(report)}\n`);
-options.write(report);
-await peer.close();
-await engine.close();
-process.exitCode = check.passed ? 0 : 1;
+const table = markdown(report);
+process.stdout.write(`${table}\n`);
+options.write(report, table);
+process.exitCode = reports.every(({ check }) => check.passed) ? 0 : 1;

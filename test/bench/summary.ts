@@ -1,26 +1,22 @@
-/** Medians, spread and the table. */
-
-/** One run of one engine: rates in tokens per millisecond, and what it generated. */
-export interface Timing {
-  prefill: number;
-  decode: number;
-  ids: number[];
-}
-
-export interface Row {
-  what: string;
-  unit: "tokens/s";
-  ours: Figure;
-  theirs: Figure;
-  /** Median of the rounds' ratios: what was measured next to each other is compared with each other. */
-  ratio: number;
-}
+/** Medians, spread and the tables. */
+import type { Distance } from "./agreement.ts";
 
 export interface Figure {
   median: number;
   least: number;
   most: number;
   values: number[];
+}
+
+export interface Row {
+  what: string;
+  unit: string;
+  ours: Figure;
+  theirs: Figure;
+  /** The setting of the other engine that came out better. */
+  setting: string;
+  /** Median of the rounds' ratios, ours over theirs: what was measured next to each other is compared with each other. */
+  ratio: number;
 }
 
 export function median(values: readonly number[]): number {
@@ -30,44 +26,71 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
+function figure(numbers: readonly number[]): Figure {
+  const values = numbers.map((value) => Math.round(value * 100) / 100);
+  return { median: median(values), least: Math.min(...values), most: Math.max(...values), values };
+}
+
+/** `theirs`: the rounds of each of the other engine's settings; the better median counts. `higher`: whether more is better. */
 export function summarise(
   what: string,
-  timings: { ours: readonly Timing[]; theirs: readonly Timing[] },
-  rate: (timing: Timing) => number,
+  unit: string,
+  ours: readonly number[],
+  theirs: ReadonlyMap<string, readonly number[]>,
+  higher: boolean,
 ): Row {
-  const figure = (runs: readonly Timing[]): Figure => {
-    const values = runs.map((timing) => Math.round(rate(timing) * 1e5) / 100);
-    return { median: median(values), least: Math.min(...values), most: Math.max(...values), values };
-  };
-  const ours = figure(timings.ours);
-  const theirs = figure(timings.theirs);
-  const ratio = median(ours.values.map((value, round) => value / (theirs.values[round] ?? Number.NaN)));
-  return { what, unit: "tokens/s", ours, theirs, ratio };
+  const ranked = [...theirs].sort(([, a], [, b]) => (higher ? 1 : -1) * (median(b) - median(a)));
+  const [setting, values] = ranked[0] ?? ["", []];
+  const ratio = median(ours.map((value, round) => value / (values[round] ?? Number.NaN)));
+  return { what, unit, ours: figure(ours), theirs: figure(values), setting, ratio };
 }
 
-interface Report {
-  machine: { processor: string; loadBefore: number; commit: string };
-  model: { file: string };
-  engines: { halogen: { version: string }; peer: { version: string } };
-  threads: number;
+export interface ModelReport {
+  title: string;
+  file: string;
   rows: Row[];
-  check: { words: string };
-  command: string;
+  /** What could not be measured as asked, in words. */
+  notes: string[];
+  check: { positions: number; ours: Distance; theirs: Record<string, Distance>; passed: boolean };
+  load: [before: number, after: number];
 }
+
+export interface Report {
+  command: string;
+  machine: { processor: string; commit: string };
+  engines: { ours: string; theirs: string };
+  threads: number;
+  models: ModelReport[];
+}
+
+const cell = ({ median: middle, least, most }: Figure): string =>
+  `${middle.toFixed(1)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
+
+const distanceWords = ({ meanKl, sameBest }: Distance): string =>
+  `KL ${meanKl.toExponential(1)}, same likeliest ${(100 * sameBest).toFixed(1)} %`;
 
 export function markdown(report: Report): string {
-  const cell = ({ median: middle, least, most }: Figure): string =>
-    `${middle.toFixed(1)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
-  return [
-    `${report.model.file} on ${report.machine.processor}, ${report.threads} threads, commit ${report.machine.commit}`,
-    "",
-    `| tokens/s | Halogen ${report.engines.halogen.version} | ${report.engines.peer.version} | ratio |`,
-    "|---|---|---|---|",
-    ...report.rows.map(
-      (row) => `| ${row.what} | ${cell(row.ours)} | ${cell(row.theirs)} | ${row.ratio.toFixed(2)} x |`,
-    ),
-    "",
-    `Check: ${report.check.words}`,
-    `Command: \`${report.command}\`; medians of interleaved rounds, least to most in brackets; load average before: ${report.machine.loadBefore.toFixed(1)}`,
-  ].join("\n");
+  const { processor, commit } = report.machine;
+  const head = `${report.engines.ours} against ${report.engines.theirs}, ${processor}, ${report.threads} threads, commit ${commit}`;
+  const parts = report.models.map(({ title, rows, notes, check, load }) =>
+    [
+      `### ${title}`,
+      "",
+      "| | Halogen | llama.cpp | its setting | ratio |",
+      "|---|---|---|---|---|",
+      ...rows.map(
+        (row) =>
+          `| ${row.what}, ${row.unit} | ${cell(row.ours)} | ${cell(row.theirs)} | ${row.setting} | ${row.ratio.toFixed(2)} x |`,
+      ),
+      "",
+      `Against the same weights in F32, over ${check.positions} positions: Halogen ${distanceWords(check.ours)}; ` +
+        `llama.cpp ${Object.entries(check.theirs)
+          .map(([setting, one]) => `${distanceWords(one)} (${setting})`)
+          .join("; ")}. ${check.passed ? "Passed." : "FAILED."}`,
+      ...notes,
+      `Load average ${load.map((value) => value.toFixed(1)).join(" before, ")} after.`,
+    ].join("\n"),
+  );
+  const foot = `Command: \`${report.command}\`. Medians of interleaved rounds, least to most in brackets; of the other engine's settings the better one counts.`;
+  return [head, ...parts, foot].join("\n\n");
 }

@@ -144,6 +144,7 @@ export const nativeRows: readonly Row[] = [
     may: [],
     packages: ["std", "node_api.h"],
   },
+  { part: "test/peer", may: [], packages: ["std", "llama.h", "gguf.h"] },
   {
     part: "test/kernels",
     may: ["native/engine", "native/backend", "kernels", "kernel_table.h"],
