@@ -1,6 +1,7 @@
 // `npm run bench -- <what> [options]`: sets up what a bench needs and runs it on Node 24.
 //   peer   decode and prefill beside llama.cpp, both as native programs [--only smollm2|gemma3|mini] [--json FILE] [--markdown FILE] [--threads N]
-//          [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N]
+//         [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N]
+//   tokenizer  every kind over a megabyte of many texts [--json FILE] [--size KB] [--rounds N] [--only PART-OF-FILE] [--text PART-OF-NAME]
 import { join } from "node:path";
 import { buildBench, prepare } from "./build.mjs";
 import { hand, say } from "./command.mjs";
@@ -9,8 +10,12 @@ import { provideLlama } from "./llama.mjs";
 import { ensureModel } from "./model.mjs";
 import { cache, node24 } from "./place.mjs";
 import { explain, StepError } from "./step.mjs";
+import { provideVectors, vectorFolder } from "./vector.mjs";
 
-const benches = { peer: { program: "test/bench/peer.ts", llama: true } };
+const benches = {
+  peer: { program: "test/bench/peer.ts", llama: true },
+  tokenizer: { program: "test/bench/tokenizer.ts", vectors: true },
+};
 
 try {
   const [what, ...words] = process.argv.slice(2);
@@ -20,14 +25,16 @@ try {
       hint: `npm run bench -- ${Object.keys(benches).join(" | ")}`,
     });
   }
-  await prepare();
+  if (bench.llama) await prepare();
   await ensureModel(join(cache, "model"));
   if (bench.llama) {
     await buildBench();
     await provideGemma();
     await provideLlama();
   }
-  process.exitCode = await hand(node24, [bench.program, ...words]);
+  if (bench.vectors) await provideVectors();
+  const env = bench.vectors ? { HALOGEN_LLAMA_CPP_PACKAGE: vectorFolder } : {};
+  process.exitCode = await hand(node24, [bench.program, ...words], { env });
 } catch (error) {
   say(explain(error));
   process.exitCode = 1;

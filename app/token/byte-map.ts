@@ -15,6 +15,11 @@ function buildUnmapped(): Int16Array {
   return table;
 }
 
+/** The byte that a character of the table stands for; -1 for another code point. */
+export function unmapByte(code: number): number {
+  return code < unmapped.length ? (unmapped[code] as number) : -1;
+}
+
 /**
  * Turns mapped characters, given as UTF-8 `source[start..end]`, into the bytes they stand for, at `target[at]`.
  * Returns the index behind them, or -1 when a character is outside the table.
@@ -28,7 +33,7 @@ export function unmapBytes(source: Uint8Array, start: number, end: number, targe
       if ((code & 0xe0) !== 0xc0 || i + 1 >= end) return -1;
       code = ((code & 0x1f) << 6) | ((source[++i] as number) & 0x3f);
     }
-    const byte = code < unmapped.length ? (unmapped[code] as number) : -1;
+    const byte = unmapByte(code);
     if (byte < 0) return -1;
     target[to++] = byte;
   }

@@ -6,8 +6,14 @@
  * (U+0085, U+FEFF), so `compile` replaces them.
  */
 
+/** The same expression twice: as it matches at one place, and as it searches. */
+export interface Expression {
+  sticky: RegExp;
+  global: RegExp;
+}
+
 export interface PreTokenizer {
-  expressions: RegExp[];
+  expressions: Expression[];
   /** A piece that is a vocabulary entry as a whole is taken without merging. */
   ignoreMerges: boolean;
   /** tokenizer.ggml.add_bos_token when the file does not say. */
@@ -91,7 +97,8 @@ const families: Family[] = [
       String.raw`[\r\n]`,
       String.raw`\s?[${latin}]+`,
       String.raw`\s?[!-\/:-~！-／：-～‘-‟　-。]+`,
-      String.raw`\s+$`,
+      // The maker's is \s+$; that it starts where a run starts is added, for else a search takes the square of the run's length.
+      String.raw`(?<!\s)\s+$`,
       han,
       String.raw`\p{N}+`,
     ],
@@ -126,29 +133,48 @@ export function linePreTokenizer(): PreTokenizer {
   return { expressions: [compile(String.raw`[^\n]+|\n+`)], ignoreMerges: false, addBos: true };
 }
 
-function compile(expression: string): RegExp {
-  return new RegExp(expression.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}"), "gu");
+function compile(expression: string): Expression {
+  const source = expression.replaceAll("\\s", "\\p{White_Space}").replaceAll("\\S", "\\P{White_Space}");
+  return { sticky: new RegExp(source, "uy"), global: new RegExp(source, "gu") };
 }
 
-/** Cuts `text` and hands each piece to `take`, in order; joined, the pieces are the text. */
-export function splitPieces(
-  text: string,
-  expressions: readonly RegExp[],
-  take: (piece: string) => void,
-  from = 0,
-): void {
-  if (text === "") return;
-  const expression = expressions[from];
+/** A piece is `text[start..end]`. */
+export type TakePiece = (text: string, start: number, end: number) => void;
+
+/** Cuts `text` and hands each piece to `take`, in order; joined, the pieces are the text. None is empty. */
+export function splitPieces(text: string, expressions: readonly Expression[], take: TakePiece): void {
+  splitFrom(0, text, expressions, take);
+}
+
+function splitFrom(stage: number, text: string, expressions: readonly Expression[], take: TakePiece): void {
+  const expression = expressions[stage];
   if (expression === undefined) {
-    take(text);
+    if (text !== "") take(text, 0, text.length);
     return;
   }
-  const next = from + 1;
-  let at = 0;
-  for (const match of text.matchAll(expression)) {
-    if (match.index > at) splitPieces(text.slice(at, match.index), expressions, take, next);
-    splitPieces(match[0], expressions, take, next);
-    at = match.index + match[0].length;
+  const last = stage + 1 === expressions.length;
+  // A later expression must not see beyond its piece.
+  const hand = (start: number, end: number): void => {
+    if (last) take(text, start, end);
+    else splitFrom(stage + 1, start === 0 && end === text.length ? text : text.slice(start, end), expressions, take);
+  };
+  const { length } = text;
+  for (let at = 0; at < length; ) {
+    // Mostly one match begins where the last one ended; then no match object is needed.
+    expression.sticky.lastIndex = at;
+    if (expression.sticky.test(text) && expression.sticky.lastIndex > at) {
+      const end = expression.sticky.lastIndex;
+      hand(at, end);
+      at = end;
+      continue;
+    }
+    expression.global.lastIndex = at;
+    const found = expression.global.exec(text);
+    if (found === null) {
+      hand(at, length);
+      return;
+    }
+    hand(at, found.index);
+    at = found.index;
   }
-  if (at < text.length) splitPieces(at === 0 ? text : text.slice(at), expressions, take, next);
 }

@@ -11,7 +11,7 @@ export const spaceMark = "▁";
 
 export interface TokenBytes {
   count: number;
-  /** Token i is store[offsets[i] .. offsets[i + 1]]; there is spare room behind the last one. */
+  /** Token i is store[offsets[i] .. offsets[i + 1]]. */
   store: Uint8Array;
   offsets: Uint32Array;
   types: Int32Array;
@@ -22,8 +22,8 @@ export interface TokenBytes {
   bytes(id: number): Uint8Array;
 }
 
-/** `mapped`: normal tokens are stored in the characters of byte-level BPE. `spare` bytes are added to the store. */
-export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: number): TokenBytes {
+/** `mapped`: normal tokens are stored in the characters of byte-level BPE. Throws tokenizer.malformed. */
+export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean): TokenBytes {
   const { bytes: source, offsets: from } = vocabulary.tokens;
   const count = from.length - 1;
   if (count < 1) throw malformed("The tokenizer of this model has no tokens", {});
@@ -35,29 +35,14 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: n
     });
   }
   const types = vocabulary.types.length === 0 ? new Int32Array(count).fill(tokenType.normal) : vocabulary.types;
-  const store = new Uint8Array(source.length + spare);
-  const offsets = new Uint32Array(count + 1);
   const mergeable = new Uint8Array(count);
-  let to = 0;
-  for (let id = 0; id < count; id++) {
-    offsets[id] = to;
-    const start = from[id] as number;
-    const end = from[id + 1] as number;
-    const type = types[id] as number;
-    const literal =
-      !mapped || type === tokenType.control || type === tokenType.userDefined || type === tokenType.unknown;
-    const behind = literal ? -1 : unmapBytes(source, start, end, store, to);
-    if (behind >= 0) {
-      mergeable[id] = 1;
-      to = behind;
-    } else {
-      // Also for a normal token with characters that stand for no byte (command-r has some).
-      store.set(source.subarray(start, end), to);
-      to += end - start;
-      if (!mapped && (type === tokenType.normal || type === tokenType.unused)) mergeable[id] = 1;
+  const read = mapped ? unmapTokens(source, from, types, mergeable) : { store: source, offsets: from };
+  if (!mapped) {
+    for (let id = 0; id < count; id++) {
+      if (types[id] === tokenType.normal || types[id] === tokenType.unused) mergeable[id] = 1;
     }
   }
-  offsets[count] = to;
+  const { store, offsets } = read;
   return {
     count,
     store,
@@ -67,6 +52,35 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean, spare: n
     text: (id) => decodeUtf8(source, from[id] ?? 0, from[id + 1] ?? 0),
     bytes: (id) => store.subarray(offsets[id] ?? 0, offsets[id + 1] ?? 0),
   };
+}
+
+/** Sets `mergeable` where a token's characters all stand for bytes. */
+function unmapTokens(
+  source: Uint8Array,
+  from: Uint32Array,
+  types: Int32Array,
+  mergeable: Uint8Array,
+): { store: Uint8Array; offsets: Uint32Array } {
+  const store = new Uint8Array(source.length);
+  const offsets = new Uint32Array(from.length);
+  let to = 0;
+  for (let id = 0; id < types.length; id++) {
+    offsets[id] = to;
+    const start = from[id] as number;
+    const end = from[id + 1] as number;
+    const type = types[id] as number;
+    const literal = type === tokenType.control || type === tokenType.userDefined || type === tokenType.unknown;
+    const behind = literal ? -1 : unmapBytes(source, start, end, store, to);
+    if (behind >= 0) {
+      mergeable[id] = 1;
+      to = behind;
+    } else {
+      // Also for a normal token with characters that stand for no byte (command-r has some).
+      for (let at = start; at < end; at++) store[to++] = source[at] as number;
+    }
+  }
+  offsets[types.length] = to;
+  return { store, offsets };
 }
 
 export function checkOffsets(what: string, bytes: Uint8Array, offsets: Uint32Array): void {

@@ -1,7 +1,7 @@
 /** A model's tokenizer, built from what its file says. */
 import type { Vocabulary } from "../engine.ts";
 import { HalogenError } from "../error.ts";
-import { createBytePair, spareBytes, type TextEncoding } from "./byte-pair.ts";
+import { createBytePair, type TextEncoding } from "./byte-pair.ts";
 import { createDetokenizer, type Detokenizer } from "./detokenizer.ts";
 import { findEndTokens } from "./end-of-generation.ts";
 import { findPreTokenizer, linePreTokenizer, preTokenizerNames } from "./pre-tokenizer.ts";
@@ -118,7 +118,7 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
         },
       );
     }
-    const tokens = readTokenBytes(vocabulary, true, spareBytes(vocabulary));
+    const tokens = readTokenBytes(vocabulary, true);
     return {
       tokens,
       encoding: createBytePair(vocabulary, tokens, pre, "bytes"),
@@ -128,7 +128,7 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
     };
   }
   if (vocabulary.model === "gemma4") {
-    const tokens = readTokenBytes(vocabulary, false, spareBytes(vocabulary));
+    const tokens = readTokenBytes(vocabulary, false);
     return {
       tokens,
       encoding: createBytePair(vocabulary, tokens, linePreTokenizer(), "characters"),
@@ -138,7 +138,7 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
     };
   }
   if (vocabulary.model === "llama") {
-    const tokens = readTokenBytes(vocabulary, false, 0);
+    const tokens = readTokenBytes(vocabulary, false);
     const spacePrefix = vocabulary.flags.add_space_prefix ?? true;
     return {
       tokens,

@@ -22,10 +22,10 @@ export function utf8Length(text: string): number {
   return length;
 }
 
-/** Writes `text` at `target[at]` and returns the index behind it. `target` must have room: 3 bytes a UTF-16 unit are always enough. */
-export function writeUtf8(text: string, target: Uint8Array, at: number): number {
+/** Writes `text[from..end]` at `target[at]` and returns the index behind it. `target` must have room: 3 bytes a UTF-16 unit are always enough. */
+export function writeUtf8(text: string, target: Uint8Array, at: number, from = 0, end = text.length): number {
   let to = at;
-  for (let i = 0; i < text.length; i++) {
+  for (let i = from; i < end; i++) {
     let code = text.charCodeAt(i);
     if (code < 0x80) {
       target[to++] = code;
@@ -36,7 +36,7 @@ export function writeUtf8(text: string, target: Uint8Array, at: number): number 
       target[to++] = 0x80 | (code & 0x3f);
       continue;
     }
-    if (isHigh(code) && isLow(text.charCodeAt(i + 1))) {
+    if (isHigh(code) && i + 1 < end && isLow(text.charCodeAt(i + 1))) {
       code = 0x10000 + ((code - 0xd800) << 10) + (text.charCodeAt(++i) - 0xdc00);
       target[to++] = 0xf0 | (code >> 18);
       target[to++] = 0x80 | ((code >> 12) & 0x3f);

@@ -4,8 +4,10 @@
  */
 import { spaceMark, type TokenBytes } from "./token-bytes.ts";
 
-/** Hands on the words in order; joined, they are the text. */
-export type WordCutter = (text: string, take: (word: string) => void) => void;
+/** Hands on the words of `text[start..end]` in order; joined, they are that text. */
+export type WordCutter = (text: string, start: number, end: number, take: (start: number, end: number) => void) => void;
+
+const mark = spaceMark.charCodeAt(0);
 
 /** More tokens than this that hold a border, and nothing is cut. */
 const mostAcross = 64;
@@ -13,19 +15,25 @@ const mostAcross = 64;
 /** `counts` says which tokens merges can make. */
 export function createWordCutter(tokens: TokenBytes, counts: (id: number) => boolean): WordCutter {
   const across = tokensAcross(tokens, counts);
-  if (across === null) return (text, take) => take(text);
+  if (across === null) {
+    return (_text, start, end, take) => {
+      if (end > start) take(start, end);
+    };
+  }
   /** Each as the text before the border and the one behind it. */
   const borders = across.flatMap((token) =>
     bordersOf(token).map((at) => [token.slice(0, at), token.slice(at)] as const),
   );
-  return (text, take) => {
-    let start = 0;
-    for (const at of bordersOf(text)) {
-      if (borders.some(([head, tail]) => text.startsWith(tail, at) && text.endsWith(head, at))) continue;
-      take(text.slice(start, at));
-      start = at;
+  return (text, start, end, take) => {
+    let from = start;
+    for (let at = start + 1; at < end; at++) {
+      if (text.charCodeAt(at) !== mark || text.charCodeAt(at - 1) === mark) continue;
+      if (borders.some(([head, tail]) => text.startsWith(tail, at) && text.startsWith(head, at - head.length)))
+        continue;
+      take(from, at);
+      from = at;
     }
-    if (start < text.length) take(start === 0 ? text : text.slice(start));
+    if (from < end) take(from, end);
   };
 }
 

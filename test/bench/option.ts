@@ -4,6 +4,9 @@ import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 
+/** npm starts scripts in the package's folder; a relative path means the folder the user was in. */
+const here = process.env.INIT_CWD ?? process.cwd();
+
 export interface BenchOptions {
   /** Names of models; empty: all. */
   only: string[];
@@ -44,8 +47,6 @@ export function readOptions(words: string[]): BenchOptions {
     return value;
   };
   const { json, markdown } = values;
-  // npm starts scripts in the package's folder; a relative path means the folder the user was in.
-  const here = process.env.INIT_CWD ?? process.cwd();
   return {
     only: values.only ?? [],
     threads: whole("threads", Math.max(1, availableParallelism())),
@@ -55,8 +56,13 @@ export function readOptions(words: string[]): BenchOptions {
     long: whole("long", 8192),
     decode: whole("decode", 128),
     write(report, table) {
-      if (json !== undefined) writeFileSync(resolve(here, json), `${JSON.stringify(report, null, 2)}\n`);
+      writeReport(json, report);
       if (markdown !== undefined) writeFileSync(resolve(here, markdown), `${table}\n`);
     },
   };
+}
+
+/** Into `file`, if one was named. */
+export function writeReport(file: string | undefined, report: object): void {
+  if (file !== undefined) writeFileSync(resolve(here, file), `${JSON.stringify(report, null, 2)}\n`);
 }

@@ -4,7 +4,9 @@ import { findPreTokenizer, preTokenizerNames, splitPieces } from "../../../../ap
 
 function cut(name: string, text: string): string[] {
   const pieces: string[] = [];
-  splitPieces(text, findPreTokenizer(name)?.expressions ?? [], (piece) => pieces.push(piece));
+  splitPieces(text, findPreTokenizer(name)?.expressions ?? [], (part, start, end) =>
+    pieces.push(part.slice(start, end)),
+  );
   return pieces;
 }
 

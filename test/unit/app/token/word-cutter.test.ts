@@ -6,9 +6,11 @@ import { createWordCutter } from "../../../../app/token/word-cutter.ts";
 import { firstPiece, pieceVocabulary } from "./vocabulary.ts";
 
 function cut(pieces: string[], text: string): string[] {
-  const tokens = readTokenBytes(pieceVocabulary(pieces.map((piece) => [piece, 0])), false, 0);
+  const tokens = readTokenBytes(pieceVocabulary(pieces.map((piece) => [piece, 0])), false);
   const words: string[] = [];
-  createWordCutter(tokens, (id) => id >= firstPiece)(text, (word) => words.push(word));
+  createWordCutter(tokens, (id) => id >= firstPiece)(text, 0, text.length, (start, end) =>
+    words.push(text.slice(start, end)),
+  );
   return words;
 }
 
