@@ -3,7 +3,7 @@
  * written out as F32, with an F32 cache and without flash attention.
  */
 import { closeSync, openSync, readSync } from "node:fs";
-import type { Rows } from "./asked.ts";
+import type { Rows } from "../peer/asked.ts";
 
 export interface Distance {
   /** Mean of sum p log(p / q), p being the exact one, in nats. */
