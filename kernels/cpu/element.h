@@ -65,6 +65,23 @@ struct Element {
     });
   }
 
+  static void sigmoid_mul(const float* gate, float* x, int64_t count) {
+    const Float base = V::set(1.44269504f);
+    each(count, [&](int64_t at, auto load, auto store) {
+      store(x + at, V::divide(load(x + at), one_and_exp2(V::multiply(load(gate + at), base))));
+    });
+  }
+
+  static void l2_norm(float* x, int64_t count, float eps, float scale) {
+    Float squares = V::zero();
+    each(count, [&](int64_t at, auto load, auto) {
+      const Float value = load(x + at);
+      squares = V::multiply_add(value, value, squares);
+    });
+    const Float factor = V::set(scale / std::sqrt(V::sum(squares) + eps));
+    each(count, [&](int64_t at, auto load, auto store) { store(x + at, V::multiply(load(x + at), factor)); });
+  }
+
   // tanh(u) + 1 is 2 / (1 + e^-2u), which loses no digits below zero.
   static void gelu_mul(const float* gate, const float* up, float* out, int64_t count) {
     const Float linear = V::set(2.30220819f);  // 2 log2(e) sqrt(2 / pi)

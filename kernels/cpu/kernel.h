@@ -52,6 +52,12 @@ using GeluMul = void (*)(const float* gate, const float* up, float* out, int64_t
 // g = min(gate[i], 7), out[i] = g * sigmoid(1.702 g) * (min(max(up[i], -7), 7) + 1). Source: gpt-oss's reference code.
 using ClampedMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
 
+// x[i] *= 1 / (1 + e^-gate[i])
+using SigmoidMul = void (*)(const float* gate, float* x, int64_t count);
+
+// x[i] *= scale / sqrt(sum(x^2) + eps)
+using L2Norm = void (*)(float* x, int64_t count, float eps, float scale);
+
 // x[i] = cap * tanh(x[i] / cap)
 using Softcap = void (*)(float* x, float cap, int64_t count);
 
@@ -61,6 +67,44 @@ using Add = void (*)(float* x, const float* y, int64_t count);
 // Rotates `heads` vectors of head_dim in place. cosine/sine hold rotated/2 values for this position.
 // neox: pairs (i, i + rotated/2); otherwise adjacent pairs (2i, 2i + 1). Dimensions >= rotated pass through.
 using Rope = void (*)(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const float* cosine, const float* sine, bool neox);
+
+// Causal convolution of each channel with its own weights, then SiLU, in place:
+// x[t][c] = silu(sum_k weights[k][c] * x[t - taps + 1 + k][c]), where rows before 0 are those of `state`, oldest first.
+struct ConvolutionRun {
+  float* x;              // x[t * stride + c]
+  int64_t stride;        // floats
+  int64_t tokens;        // >= 1
+  int64_t channels;
+  float* state;          // [taps - 1][side_stride], becomes the last rows of x before they changed
+  const float* weights;  // [taps][side_stride]
+  int64_t side_stride;
+  int64_t taps;          // 2 .. 8
+};
+using Convolution = void (*)(const ConvolutionRun& run);
+
+// The gated delta rule of one value head (native/engine/model/description.h). S is [key_dim][value_dim]; for each token
+// S *= e^g; d = beta (v - S'k); S += k d'; out = S'q.
+struct DeltaRun {
+  const float* query;    // query[t * key_stride + i], normalised and scaled
+  const float* key;
+  int64_t key_stride;    // floats, of query and key
+  const float* value;    // value[t * value_stride + j]
+  int64_t value_stride;
+  const float* decay;    // decay[t * gate_stride]: g <= 0
+  const float* beta;     // beta[t * gate_stride]
+  int64_t gate_stride;
+  float* out;            // out[t * out_stride + j]
+  int64_t out_stride;
+  float* state;          // S, 64-byte aligned
+  int64_t key_dim;
+  int64_t value_dim;
+  int64_t tokens;        // >= 1
+  float* scratch;        // scratch_bytes, 64-byte aligned
+};
+struct DeltaNet {
+  size_t (*scratch_bytes)(int64_t key_dim, int64_t value_dim);
+  void (*run)(const DeltaRun& run);
+};
 
 // Attention of query rows of one KV head's group over paged keys and values.
 // A page holds `page_tokens` positions of one layer and one KV head: keys [page_tokens][head_dim], values likewise, in the kernel's KV type.

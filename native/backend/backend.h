@@ -30,13 +30,22 @@ struct Pools {
   uint64_t scratch = 0;
 };
 
+// The state after the first `tokens` tokens of a segment is wanted in `slot` too.
+struct Checkpoint {
+  int64_t tokens = 0;
+  uint32_t slot = 0;
+};
+
 // Consecutive tokens of one sequence. Its keys and values of positions 0 .. position + tokens - 1 lie in `pages`, in
-// order.
+// order. Where the model has recurrent layers, their state before the first token stands in `slot` and after the pass
+// that behind the last one.
 struct Segment {
   std::span<const int32_t> tokens;
   int64_t position = 0;
   std::span<const uint32_t> pages;
   int64_t logits_from = 0;  // rows logits_from .. tokens.size() - 1 get logits; tokens.size() = none
+  uint32_t slot = 0;
+  std::span<const Checkpoint> checkpoints = {};  // in order of tokens, each > 0
 };
 
 // Weights and state of one loaded model. Used by one thread at a time.
@@ -49,13 +58,19 @@ class Model {
   virtual int64_t vocabulary() const = 0;
   virtual int64_t most_tokens() const = 0;  // per forward, over all segments
   virtual int64_t most_logits() const = 0;
-  // Computes the segments and writes their keys and values. False: `stop` was seen between two layers, and the result
-  // is void.
+  // Places for the state of one sequence's recurrent layers, whose size does not depend on the sequence; 0: the model
+  // has no such layers.
+  virtual uint32_t slot_count() const = 0;
+  // Computes the segments, writes their keys and values and moves their slots on. False: `stop` was seen between two
+  // layers; the result is void, and so are the slots that were to be written.
   virtual bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) = 0;
   // Logits of the last forward, in order of segments and rows: [rows][vocabulary]. Valid until the next forward.
   virtual const float* logits(int64_t row) const = 0;
   // Copies the keys and values of a whole page.
   virtual void copy_page(uint32_t from, uint32_t to) = 0;
+  virtual void copy_slot(uint32_t from, uint32_t to) = 0;
+  // The state before any token.
+  virtual void clear_slot(uint32_t slot) = 0;
 };
 
 class Backend {

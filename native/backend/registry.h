@@ -20,6 +20,10 @@ template <>
 struct OpName<kernel::Attention> {
   static constexpr const char* value = "attention";
 };
+template <>
+struct OpName<kernel::DeltaNet> {
+  static constexpr const char* value = "delta_net";
+};
 
 class KernelSet {
  public:

@@ -253,6 +253,7 @@ std::vector<float> Engine::score(uint64_t handle, const std::vector<int32_t>& to
 std::vector<MemoryPool> Engine::memory() const {
   const Inner::Inside inside(*inner_);
   MemoryPool weights{"weights", 0, std::nullopt}, kv{"kv", 0, 0}, scratch{"scratch", 0, std::nullopt};
+  MemoryPool recurrent{"recurrent", 0, 0}, checkpoints{"checkpoints", 0, 0};
   {
     const std::lock_guard lock(inner_->mutex);
     for (const auto& [handle, loaded] : inner_->models) {
@@ -261,11 +262,18 @@ std::vector<MemoryPool> Engine::memory() const {
       kv.used += loaded->scheduler->kv_used();
       kv.limit = *kv.limit + pools.kv;
       scratch.used += pools.scratch;
+      const uint64_t states = loaded->scheduler->state_used();
+      recurrent.used += std::min(states, pools.recurrent);
+      recurrent.limit = *recurrent.limit + pools.recurrent;
+      checkpoints.used += states - std::min(states, pools.recurrent);
+      checkpoints.limit = *checkpoints.limit + pools.checkpoints;
     }
   }
   const plan::Memory machine = plan::machine_memory();
   return {weights,
           kv,
+          recurrent,
+          checkpoints,
           scratch,
           {"process", plan::process_memory(), std::nullopt},
           {"ram", machine.total > machine.available ? machine.total - machine.available : 0, machine.total}};

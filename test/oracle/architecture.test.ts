@@ -21,7 +21,10 @@ const computed = [
   "qwen2",
   "qwen2moe",
   "qwen3",
+  "qwen35",
+  "qwen35moe",
   "qwen3moe",
+  "qwen3next",
   "smollm3",
 ];
 const variants = ["reference", ""] as const;
@@ -83,11 +86,13 @@ async function scored(
     const { handle, plan } = await engine.load(options);
     const pools = new Map((await engine.memory()).map((pool) => [pool.name, pool]));
     // Every planned byte is there, and no other.
-    expect([pools.get("weights")?.used, pools.get("kv")?.limit, pools.get("scratch")?.used]).toEqual([
-      plan.weights,
-      plan.kv,
-      plan.scratch,
-    ]);
+    expect([
+      pools.get("weights")?.used,
+      pools.get("kv")?.limit,
+      pools.get("recurrent")?.limit,
+      pools.get("checkpoints")?.limit,
+      pools.get("scratch")?.used,
+    ]).toEqual([plan.weights, plan.kv, plan.recurrent, plan.checkpoints, plan.scratch]);
     await how(engine, handle);
   } finally {
     await engine.close();

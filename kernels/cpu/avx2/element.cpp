@@ -21,6 +21,14 @@ void clamped_mul(const float* gate, const float* up, float* out, int64_t count) 
   Element<Vector>::clamped_mul(gate, up, out, count);
 }
 
+void sigmoid_mul(const float* gate, float* x, int64_t count) {
+  Element<Vector>::sigmoid_mul(gate, x, count);
+}
+
+void l2_norm(float* x, int64_t count, float eps, float scale) {
+  Element<Vector>::l2_norm(x, count, eps, scale);
+}
+
 void softcap(float* x, float cap, int64_t count) {
   Element<Vector>::softcap(x, cap, count);
 }

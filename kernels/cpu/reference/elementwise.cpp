@@ -35,6 +35,17 @@ void clamped_mul(const float* gate, const float* up, float* out, int64_t count) 
   }
 }
 
+void sigmoid_mul(const float* gate, float* x, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) x[i] /= 1.0f + std::exp(-gate[i]);
+}
+
+void l2_norm(float* x, int64_t count, float eps, float scale) {
+  double squares = 0;
+  for (int64_t i = 0; i < count; ++i) squares += static_cast<double>(x[i]) * static_cast<double>(x[i]);
+  const double factor = static_cast<double>(scale) / std::sqrt(squares + static_cast<double>(eps));
+  for (int64_t i = 0; i < count; ++i) x[i] = static_cast<float>(static_cast<double>(x[i]) * factor);
+}
+
 void softcap(float* x, float cap, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const double limit = static_cast<double>(cap);

@@ -10,14 +10,15 @@ constexpr int64_t attention_tokens = 32;
 
 void Pass::attention(const Block& block) {
   const int64_t tokens = tokens_;
+  // Queries and their gates are rows of one tensor, so they share its form.
   prepare(scratch(program_.x), tokens, &block.attention_norm, {&block.query, &block.key, &block.value});
   if (!block.heads_whole) {
-    for (const auto& [matrix, out] : projections(block)) {
-      multiply(*matrix, tokens, out, part(matrix->rows, matrix->kernel->row_granule, member_.index(), member_.count()));
+    for (const Projection& each : projections(block)) {
+      if (each.matrix->rows > 0) multiply(each, tokens, own_part(each.matrix->rows, each.matrix->kernel->row_granule));
     }
     member_.barrier();
   }
-  const int64_t units = block.heads + 2 * block.kv_heads;
+  const int64_t units = block.heads + 2 * block.kv_heads + (block.output_gate.rows > 0 ? block.heads : 0);
   if (alone()) {
     const Range own = part(units, 1, member_.index(), member_.count());
     project(block, own.begin, own.end);
@@ -30,24 +31,27 @@ void Pass::attention(const Block& block) {
   add_product(block.output, scratch(program_.attended), block.attended_norm, block.attention_output_norm);
 }
 
-std::array<Pass::Projection, 3> Pass::projections(const Block& block) const {
-  return {{{&block.query, scratch(program_.query)},
-           {&block.key, scratch(program_.key)},
-           {&block.value, scratch(program_.value)}}};
+std::array<Pass::Projection, 4> Pass::projections(const Block& block) const {
+  return {{{&block.query, scratch(program_.query), block.query.rows},
+           {&block.key, scratch(program_.key), block.key.rows},
+           {&block.value, scratch(program_.value), block.value.rows},
+           {&block.output_gate, scratch(program_.output_gate), block.output_gate.rows}}};
 }
 
 void Pass::project(const Block& block, int64_t begin, int64_t end) {
-  const int64_t heads[] = {block.heads, block.kv_heads, block.kv_heads};
+  const int64_t heads[] = {block.heads, block.kv_heads, block.kv_heads, block.heads};
   int64_t base = 0;
-  for (size_t i = 0; i < 3; base += heads[i], ++i) {
+  for (size_t i = 0; i < 4; base += heads[i], ++i) {
     const Range own{std::max<int64_t>(begin - base, 0), std::min(end - base, heads[i])};
     if (own.begin >= own.end) continue;
-    const auto [matrix, out] = projections(block)[i];
-    if (block.heads_whole) multiply(*matrix, tokens_, out, {own.begin * block.head_dim, own.end * block.head_dim});
+    const Projection projection = projections(block)[i];
+    const auto& [matrix, out, stride] = projection;
+    if (block.heads_whole) multiply(projection, tokens_, {own.begin * block.head_dim, own.end * block.head_dim});
+    if (i == 3) continue;
     const Vector& norm = i == 0 ? block.query_norm : block.key_norm;
     const RopeTable& table = program_.ropes[block.rope];
     for (int64_t t = 0; t < tokens_; ++t) {
-      float* first = out + t * matrix->rows + own.begin * block.head_dim;
+      float* first = out + t * stride + own.begin * block.head_dim;
       if (i < 2) {
         for (int64_t h = 0; norm.source != nullptr && h < own.end - own.begin; ++h) {
           float* head = first + h * block.head_dim;
@@ -138,6 +142,11 @@ void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head
                                  scratch(desk_.kernel),
                                  block.sinks.source != nullptr ? weights(block.sinks) + head : nullptr};
   program_.attention->run(run);
+  if (block.output_gate.rows == 0) return;
+  for (int64_t t = 0; t < count; ++t) {
+    program_.sigmoid_mul(scratch(program_.output_gate) + place + t * stride,
+                         scratch(program_.attended) + place + t * stride, heads * block.head_dim);
+  }
 }
 
 }  // namespace halogen::backend::cpu

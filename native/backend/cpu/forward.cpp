@@ -9,7 +9,11 @@ namespace halogen::backend::cpu {
 void Pass::run() {
   begin();
   for (const Block& block : program_.blocks) {
-    attention(block);
+    if (block.delta_net.key_heads > 0) {
+      delta_net(block);
+    } else {
+      attention(block);
+    }
     feed_forward(block);
     if (model_.stopped_.load(std::memory_order_relaxed)) return;
   }
@@ -80,12 +84,13 @@ const void* Pass::form_of(const Matrix& matrix) const {
   return nullptr;
 }
 
-void Pass::multiply(const Matrix& matrix, int64_t rows, float* out, Range range) {
+void Pass::multiply(const Projection& projection, int64_t rows, Range range) {
   if (range.begin >= range.end) return;
+  const Matrix& matrix = *projection.matrix;
   const kernel::MatmulRun run{model_.weights_.at<const void>(matrix.offset),
                               form_of(matrix),
-                              out,
-                              matrix.rows,
+                              projection.out,
+                              projection.stride,
                               matrix.rows,
                               matrix.columns,
                               range.begin,
@@ -94,11 +99,32 @@ void Pass::multiply(const Matrix& matrix, int64_t rows, float* out, Range range)
                               scratch(desk_.kernel)};
   matrix.kernel->run(run);
   for (int64_t t = 0; matrix.scale != 1 && t < rows; ++t) {
-    for (int64_t r = range.begin; r < range.end; ++r) out[t * matrix.rows + r] *= matrix.scale;
+    for (int64_t r = range.begin; r < range.end; ++r) projection.out[t * projection.stride + r] *= matrix.scale;
   }
   if (matrix.bias.source == nullptr) return;
   for (int64_t t = 0; t < rows; ++t) {
-    program_.add(out + t * matrix.rows + range.begin, weights(matrix.bias) + range.begin, range.end - range.begin);
+    program_.add(projection.out + t * projection.stride + range.begin, weights(matrix.bias) + range.begin,
+                 range.end - range.begin);
+  }
+}
+
+void Pass::multiply_all(std::span<const Projection> projections) {
+  if (alone()) {
+    for (const Projection& each : projections)
+      multiply(each, tokens_, own_part(each.matrix->rows, each.matrix->kernel->row_granule));
+    return;
+  }
+  int64_t unit = member_.take();
+  int64_t base = 0;
+  for (const Projection& each : projections) {
+    const int64_t granule = each.matrix->kernel->row_granule;
+    const int64_t step = std::max(granule, (int64_t{128} + granule - 1) / granule * granule);
+    const int64_t units = (each.matrix->rows + step - 1) / step;
+    for (; unit < base + units; unit = member_.take()) {
+      const int64_t begin = (unit - base) * step;
+      multiply(each, tokens_, {begin, std::min(each.matrix->rows, begin + step)});
+    }
+    base += units;
   }
 }
 

@@ -10,27 +10,36 @@ namespace {
 
 constexpr uint64_t block_bytes = 1 << 20;
 
-// Rows [begin, end) of one matrix. No kernel: the embedding, copied as it is.
+// Rows [begin, end) of one matrix.
 struct Task {
-  const kernel::Matmul* kernel;
-  const gguf::Tensor* source;
-  uint64_t source_offset;
-  uint64_t offset;
-  int64_t rows, columns;
+  const Matrix* matrix;
   int64_t begin, end;
   uint64_t row_bytes;
 };
 
-void add_tasks(std::vector<Task>& tasks, const kernel::Matmul* kernel, const gguf::Tensor* source,
-               uint64_t source_offset, uint64_t offset, int64_t rows, int64_t columns) {
-  const uint64_t row_bytes = source->bytes / (source->elements / static_cast<uint64_t>(columns));
-  const int64_t granule = kernel != nullptr ? kernel->row_granule : 1;
+uint64_t row_bytes_of(const Matrix& matrix) {
+  return matrix.source->bytes / (matrix.source->elements / static_cast<uint64_t>(matrix.columns));
+}
+
+// Of one whose rows alternate with another's, all at once: they are gathered first.
+void add_tasks(std::vector<Task>& tasks, const Matrix& matrix) {
+  const uint64_t row_bytes = row_bytes_of(matrix);
+  const int64_t granule = matrix.kernel != nullptr ? matrix.kernel->row_granule : 1;
   int64_t step = static_cast<int64_t>(block_bytes / row_bytes) / granule * granule;
   if (step < granule) step = granule;
-  for (int64_t begin = 0; begin < rows; begin += step) {
-    tasks.push_back(
-        {kernel, source, source_offset, offset, rows, columns, begin, std::min(rows, begin + step), row_bytes});
+  if (matrix.together > 0) step = matrix.rows;
+  for (int64_t begin = 0; begin < matrix.rows; begin += step) {
+    tasks.push_back({&matrix, begin, std::min(matrix.rows, begin + step), row_bytes});
   }
+}
+
+std::vector<uint8_t> gathered(const uint8_t* source, const Matrix& matrix, uint64_t row_bytes) {
+  std::vector<uint8_t> rows(static_cast<uint64_t>(matrix.rows) * row_bytes);
+  const uint64_t bytes = static_cast<uint64_t>(matrix.together) * row_bytes;
+  for (uint64_t to = 0; to < rows.size(); to += bytes, source += static_cast<uint64_t>(matrix.stride) * row_bytes) {
+    std::memcpy(rows.data() + to, source, bytes);
+  }
+  return rows;
 }
 
 }  // namespace
@@ -39,8 +48,10 @@ CpuModel::CpuModel(Program program, std::vector<int> cores)
     : program_(std::move(program)),
       weights_("weights", program_.pools.weights),
       kv_("kv", program_.pools.kv),
+      state_("recurrent", program_.pools.recurrent + program_.pools.checkpoints),
       scratch_("scratch", program_.pools.scratch),
-      allocated_{weights_.bytes(), kv_.bytes(), 0, 0, scratch_.bytes()},
+      allocated_{weights_.bytes(), kv_.bytes(), program_.pools.recurrent, state_.bytes() - program_.pools.recurrent,
+                 scratch_.bytes()},
       team_(program_.threads, std::move(cores)) {
   rows_.reserve(static_cast<size_t>(program_.chunk));
 }
@@ -51,22 +62,44 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
     vector.dequantize(file.tensor_data(*vector.source) + vector.source_offset, weights_.at<float>(vector.offset),
                       vector.count);
   };
+  // A channel's taps stand together in the file, and here a tap of all channels.
+  const auto load_convolution = [&](const DeltaNet& mixer) {
+    const Vector& vector = mixer.convolution;
+    if (vector.source == nullptr) return;
+    std::vector<float> taps(static_cast<size_t>(vector.count));
+    vector.dequantize(file.tensor_data(*vector.source), taps.data(), vector.count);
+    float* to = weights_.at<float>(vector.offset);
+    for (int64_t c = 0; c < mixer.channels(); ++c) {
+      for (int64_t k = 0; k < mixer.taps; ++k)
+        to[k * mixer.channels() + c] = taps[static_cast<size_t>(c * mixer.taps + k)];
+    }
+  };
   std::vector<Task> tasks;
   const auto load_matrix = [&](const Matrix& matrix) {
     if (matrix.source == nullptr) return;
-    add_tasks(tasks, matrix.kernel, matrix.source, matrix.source_offset, matrix.offset, matrix.rows, matrix.columns);
+    add_tasks(tasks, matrix);
     load_vector(matrix.bias);
   };
+  // The embedding is copied as it is.
   const Embedding& embedding = program_.embedding;
-  add_tasks(tasks, nullptr, embedding.source, 0, embedding.offset, embedding.rows, program_.description.embedding);
+  Matrix copied;
+  copied.rows = embedding.rows;
+  copied.columns = program_.description.embedding;
+  copied.offset = embedding.offset;
+  copied.source = embedding.source;
+  add_tasks(tasks, copied);
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
-         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attended_norm, &block.sinks, &block.inner_norm, &block.attention_output_norm,
-          &block.feed_forward_norm, &block.feed_forward_output_norm, &block.choice_bias}) {
+         {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attended_norm, &block.sinks,
+          &block.inner_norm, &block.attention_output_norm, &block.feed_forward_norm, &block.feed_forward_output_norm,
+          &block.choice_bias, &block.delta_net.step_bias, &block.delta_net.decay, &block.delta_net.norm}) {
       load_vector(*vector);
     }
-    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up,
-                                 &block.down, &block.router, &block.shared_gate}) {
+    load_convolution(block.delta_net);
+    const DeltaNet& mixer = block.delta_net;
+    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate,
+                                 &block.up, &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key,
+                                 &mixer.value, &mixer.gate, &mixer.beta, &mixer.step, &mixer.output}) {
       load_matrix(*matrix);
     }
     for (const Expert& expert : block.experts) {
@@ -93,17 +126,27 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
       const size_t next = static_cast<size_t>(member.take());
       if (next >= tasks.size()) break;
       const Task& task = tasks[next];
-      const uint8_t* source = file.tensor_data(*task.source) + task.source_offset;
+      const Matrix& matrix = *task.matrix;
+      const uint8_t* source = file.tensor_data(*matrix.source) + matrix.source_offset;
       const uint64_t from = static_cast<uint64_t>(task.begin) * task.row_bytes;
       const uint64_t bytes = static_cast<uint64_t>(task.end - task.begin) * task.row_bytes;
-      if (task.kernel != nullptr && task.kernel->pack != nullptr) {
-        task.kernel->pack(source, weights_.at<void>(task.offset), task.rows, task.columns, task.begin, task.end);
+      uint64_t span = bytes;
+      std::vector<uint8_t> rows;
+      if (matrix.together > 0) {
+        rows = gathered(source, matrix, task.row_bytes);
+        source = rows.data();
+        span = static_cast<uint64_t>((matrix.rows / matrix.together - 1) * matrix.stride + matrix.together) *
+               task.row_bytes;
+      }
+      if (matrix.kernel != nullptr && matrix.kernel->pack != nullptr) {
+        matrix.kernel->pack(source, weights_.at<void>(matrix.offset), matrix.rows, matrix.columns, task.begin,
+                            task.end);
       } else {
-        std::memcpy(weights_.at<uint8_t>(task.offset) + from, source + from, bytes);
+        std::memcpy(weights_.at<uint8_t>(matrix.offset) + from, source + from, bytes);
       }
       // The packed copy replaces these pages of the file: resident memory never holds both.
-      const uint64_t at = task.source->offset + task.source_offset + from;
-      file.mapping().drop(at, at + bytes);
+      const uint64_t at = matrix.source->offset + matrix.source_offset + from;
+      file.mapping().drop(at, at + span);
       const uint64_t sum = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
       if (member.index() == 0 && on_progress) on_progress({"load", sum, total});
     }
@@ -121,6 +164,15 @@ const float* CpuModel::logits(int64_t row) const {
 void CpuModel::copy_page(uint32_t from, uint32_t to) {
   std::memcpy(kv_.at<uint8_t>(to * program_.page_bytes), kv_.at<uint8_t>(from * program_.page_bytes),
               program_.page_bytes);
+}
+
+void CpuModel::copy_slot(uint32_t from, uint32_t to) {
+  std::memcpy(state_.at<uint8_t>(to * program_.slot_bytes), state_.at<uint8_t>(from * program_.slot_bytes),
+              program_.slot_bytes);
+}
+
+void CpuModel::clear_slot(uint32_t slot) {
+  std::memset(state_.at<uint8_t>(slot * program_.slot_bytes), 0, program_.slot_bytes);
 }
 
 }  // namespace halogen::backend::cpu

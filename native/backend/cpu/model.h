@@ -24,6 +24,9 @@ class CpuModel : public Model {
   bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) override;
   const float* logits(int64_t row) const override;
   void copy_page(uint32_t from, uint32_t to) override;
+  uint32_t slot_count() const override { return program_.slots; }
+  void copy_slot(uint32_t from, uint32_t to) override;
+  void clear_slot(uint32_t slot) override;
 
  private:
   friend class Pass;
@@ -36,6 +39,7 @@ class CpuModel : public Model {
   Program program_;
   Arena weights_;
   Arena kv_;
+  Arena state_;
   Arena scratch_;
   Pools allocated_;
   std::vector<std::vector<double>> frequencies_;  // per rope table

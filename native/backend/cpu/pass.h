@@ -42,6 +42,7 @@ class Pass {
   struct Projection {
     const Matrix* matrix;
     float* out;
+    int64_t stride;  // of out, floats
   };
 
   template <typename T = float>
@@ -65,7 +66,12 @@ class Pass {
   void form(const float* source, int64_t rows, Range range, Users users, bool own);
   const void* form_of(const Matrix& matrix) const;
   // out[rows][matrix.rows], columns `range` of it, from the form last prepared.
-  void multiply(const Matrix& matrix, int64_t rows, float* out, Range range);
+  void multiply(const Matrix& matrix, int64_t rows, float* out, Range range) {
+    multiply({&matrix, out, matrix.rows}, rows, range);
+  }
+  void multiply(const Projection& projection, int64_t rows, Range range);
+  // This member's share of several products of the prepared form.
+  void multiply_all(std::span<const Projection> projections);
   // x += matrix * source, both source and product normalised first where there is a norm. Ends the stage.
   void add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Vector& norm);
   void end_stage();
@@ -88,14 +94,21 @@ class Pass {
   }
 
   void attention(const Block& block);
-  std::array<Projection, 3> projections(const Block& block) const;
-  // Heads [begin, end) of the query, then key, then value heads: product, norm, rope, and the store into pages.
+  std::array<Projection, 4> projections(const Block& block) const;
+  // Heads [begin, end) of the query, then key, then value heads, then the queries' gates: product, norm, rope, and the
+  // store into pages.
   void project(const Block& block, int64_t begin, int64_t end);
   void store(const Block& block, int64_t t, Range heads, const float* first, bool values);
   uint8_t* page_of(const Block& block, uint32_t page, int64_t kv_head, bool values) const;
   void attend(const Block& block);
   void attend_to(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
                  int64_t begin, int64_t count, int64_t first_row);
+
+  void delta_net(const Block& block);
+  // One key head and the value heads that read it, over the tokens of every segment.
+  void delta_heads(const DeltaNet& mixer, int64_t key_head);
+  void delta_piece(const DeltaNet& mixer, int64_t key_head, uint8_t* slot, Range tokens);
+  void copy_delta(const DeltaNet& mixer, int64_t key_head, const uint8_t* from, uint8_t* to) const;
 
   void feed_forward(const Block& block);
   // x += what the chosen experts of each token make of it; leaves the normalised x for a feed-forward beside them.
@@ -115,7 +128,7 @@ class Pass {
   Team::Member& member_;
   const Desk& desk_;
   const int64_t tokens_;
-  Form forms_[3] = {};
+  Form forms_[most_forms] = {};
   int form_count_ = 0;
 };
 

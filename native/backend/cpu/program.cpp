@@ -51,9 +51,15 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
   rope = kernels.function<kernel::Rope>("rope");
   kv_store = kernels.function<kernel::KvStore>("kv_store", setup.kv_type);
   attention = &kernels.table<kernel::Attention>(setup.kv_type);
+  silu_mul = kernels.function<kernel::SiluMul>("silu_mul");
+  sigmoid_mul = kernels.function<kernel::SigmoidMul>("sigmoid_mul");
+  l2_norm = kernels.function<kernel::L2Norm>("l2_norm");
+  convolution = kernels.function<kernel::Convolution>("convolution");
+  delta_net = &kernels.table<kernel::DeltaNet>("");
   kv_element = setup.kv_type == "f32" ? 4 : 2;
   place_weights(setup.context);
   place_pages(setup.context);
+  place_slots();
   place_scratch();
 }
 
@@ -87,6 +93,8 @@ Matrix Program::place(const model::Matrix& matrix) {
   placed.bytes = kernel.packed_bytes(matrix.rows, matrix.columns);
   placed.source = matrix.tensor;
   placed.source_offset = static_cast<uint64_t>(matrix.first_row) * row_bytes(*matrix.tensor, matrix.columns);
+  placed.together = matrix.together;
+  placed.stride = matrix.stride;
   placed.offset = weights_.add(placed.bytes);
   placed.scale = matrix.scale;
   placed.bias = place(matrix.bias, matrix.first_bias, matrix.rows);
@@ -138,6 +146,49 @@ void Program::place(const model::Layer& layer, Block& block) {
   }
 }
 
+void Program::place(const model::Attention& from, uint64_t context, Block& block) {
+  block.heads = from.heads;
+  block.kv_heads = from.kv_heads;
+  block.head_dim = from.head_dim;
+  block.window = from.window;
+  block.scale = from.scale;
+  block.neox = from.rope.pairing == model::Pairing::halves;
+  block.rope = rope_table(from.rope, context);
+  block.query = place(from.query);
+  block.key = place(from.key);
+  block.value = place(from.value);
+  block.output = place(from.output);
+  block.output_gate = place(from.gate);
+  block.query_norm = place(from.query_norm);
+  block.key_norm = place(from.key_norm);
+  block.attended_norm = place(from.attended_norm);
+  block.sinks = place(from.sinks);
+  block.heads_whole = true;
+  for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
+    if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
+  }
+}
+
+void Program::place(const model::DeltaNet& from, DeltaNet& to) {
+  to.key_heads = from.key_heads;
+  to.value_heads = from.value_heads;
+  to.key_dim = from.key_dim;
+  to.value_dim = from.value_dim;
+  to.taps = from.taps;
+  to.tiled = from.tiled;
+  to.query = place(from.query);
+  to.key = place(from.key);
+  to.value = place(from.value);
+  to.gate = place(from.gate);
+  to.beta = place(from.beta);
+  to.step = place(from.step);
+  to.output = place(from.output);
+  to.convolution = place(from.convolution);
+  to.step_bias = place(from.step_bias);
+  to.decay = place(from.decay);
+  to.norm = place(from.norm);
+}
+
 void Program::place_weights(uint64_t context) {
   const gguf::Tensor& tokens = *description.token_embedding.tensor;
   require_format(kernels_, tokens, "dequantize");
@@ -145,27 +196,12 @@ void Program::place_weights(uint64_t context) {
                description.vocabulary, &tokens,
                kernels_.function<kernel::Dequantize>("dequantize", tokens.format->key)};
   for (const model::Layer& layer : description.layers) {
-    const model::Attention& attention_of = layer.attention;
     Block block;
     block.attention_norm = place(layer.attention_norm);
-    block.heads = attention_of.heads;
-    block.kv_heads = attention_of.kv_heads;
-    block.head_dim = attention_of.head_dim;
-    block.window = attention_of.window;
-    block.scale = attention_of.scale;
-    block.neox = attention_of.rope.pairing == model::Pairing::halves;
-    block.rope = rope_table(attention_of.rope, context);
-    block.query = place(attention_of.query);
-    block.key = place(attention_of.key);
-    block.value = place(attention_of.value);
-    block.output = place(attention_of.output);
-    block.query_norm = place(attention_of.query_norm);
-    block.key_norm = place(attention_of.key_norm);
-    block.attended_norm = place(attention_of.attended_norm);
-    block.sinks = place(attention_of.sinks);
-    block.heads_whole = true;
-    for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
-      if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
+    if (layer.delta_net.key_heads > 0) {
+      place(layer.delta_net, block.delta_net);
+    } else {
+      place(layer.attention, context, block);
     }
     block.attention_output_norm = place(layer.attention_output_norm);
     place(layer, block);
@@ -185,6 +221,7 @@ void Program::place_weights(uint64_t context) {
 
 void Program::place_pages(uint64_t context) {
   for (Block& block : blocks) {
+    if (block.kv_heads == 0) continue;
     block.kv_offset = page_bytes;
     block.kv_bytes = static_cast<uint64_t>(page_tokens * block.head_dim) * kv_element;
     page_bytes += block.kv_bytes * 2 * static_cast<uint64_t>(block.kv_heads);
@@ -194,11 +231,29 @@ void Program::place_pages(uint64_t context) {
   pools.kv = multiply(page_bytes, pages).value_or(UINT64_MAX);
 }
 
+void Program::place_slots() {
+  Layout layout;
+  for (Block& block : blocks) {
+    DeltaNet& mixer = block.delta_net;
+    if (mixer.key_heads == 0) continue;
+    mixer.state = layout.add(floats(mixer.value_heads * mixer.key_dim, mixer.value_dim));
+    mixer.rows = layout.add(floats(mixer.taps - 1, mixer.channels()));
+  }
+  slot_bytes = layout.bytes();
+  if (slot_bytes == 0) return;
+  slots = running_slots + checkpoint_slots;
+  pools.recurrent = multiply(slot_bytes, running_slots).value_or(UINT64_MAX);
+  pools.checkpoints = multiply(slot_bytes, checkpoint_slots).value_or(UINT64_MAX);
+}
+
 void Program::place_scratch() {
   Layout layout;
   const int64_t width = description.embedding;
   const int64_t query_width = widest(blocks, [](const Block& b) { return b.heads * b.head_dim; });
   const int64_t kv_width = widest(blocks, [](const Block& b) { return b.kv_heads * b.head_dim; });
+  const int64_t gate_width =
+      widest(blocks, [](const Block& b) { return std::max(b.output_gate.rows, b.delta_net.inner()); });
+  const int64_t attended_width = std::max(query_width, gate_width);
   const int64_t inner_width = widest(blocks, [](const Block& b) { return b.gate.rows; });
   x = layout.add(floats(chunk, width));
   const int64_t normed_width = widest(blocks, [width](const Block& b) {
@@ -208,7 +263,11 @@ void Program::place_scratch() {
   query = layout.add(floats(chunk, query_width));
   key = layout.add(floats(chunk, kv_width));
   value = layout.add(floats(chunk, kv_width));
-  attended = layout.add(floats(chunk, query_width));
+  attended = layout.add(floats(chunk, attended_width));
+  output_gate = layout.add(floats(chunk, gate_width));
+  mixed = layout.add(floats(chunk, widest(blocks, [](const Block& b) { return b.delta_net.channels(); })));
+  beta = layout.add(floats(chunk, widest(blocks, [](const Block& b) { return b.delta_net.value_heads; })));
+  decay = layout.add(floats(chunk, widest(blocks, [](const Block& b) { return b.delta_net.value_heads; })));
   gate = layout.add(floats(chunk, inner_width));
   up = layout.add(floats(chunk, inner_width));
   sum = layout.add(floats(chunk, width));
@@ -238,15 +297,21 @@ void Program::place_scratch() {
     }
   };
   for (const Block& block : blocks) {
-    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.gate, &block.up,
-                                 &block.down, &block.router, &block.shared_gate}) {
+    const DeltaNet& mixer = block.delta_net;
+    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate,
+                                 &block.up, &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key,
+                                 &mixer.value, &mixer.gate, &mixer.beta, &mixer.step, &mixer.output}) {
       measure(*matrix);
+    }
+    if (mixer.key_heads > 0) {
+      kernel_scratch = std::max<uint64_t>(kernel_scratch, delta_net->scratch_bytes(mixer.key_dim, mixer.value_dim));
     }
     if (!block.experts.empty()) {
       for (const Matrix* matrix : {&block.experts[0].gate, &block.experts[0].up, &block.experts[0].down}) {
         measure_expert(*matrix);
       }
     }
+    if (block.kv_heads == 0) continue;
     const int64_t group = block.heads / block.kv_heads;
     for (const int64_t tokens : widths) {
       kernel_scratch =
@@ -258,7 +323,7 @@ void Program::place_scratch() {
   for (int i = 0; i < threads; ++i) {
     Desk desk;
     for (uint64_t& place : desk.activations) place = layout.add(own_activations);
-    desk.normed = layout.add(floats(redundant_tokens, std::max(normed_width, query_width)));
+    desk.normed = layout.add(floats(redundant_tokens, std::max(normed_width, attended_width)));
     desk.kernel = layout.add(kernel_scratch);
     desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));
     desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));

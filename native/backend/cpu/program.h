@@ -18,6 +18,11 @@ inline constexpr int64_t chunk_tokens = 512;
 inline constexpr int64_t most_logit_rows = 32;
 // Steps this narrow are prepared by every thread for itself, which is cheaper than a barrier.
 inline constexpr int64_t redundant_tokens = 1;
+// Matrices of one input that take it in different forms.
+inline constexpr int most_forms = 4;
+// States of recurrent layers: one for each of a few sequences that run, and some to go back to.
+inline constexpr uint32_t running_slots = 2;
+inline constexpr uint32_t checkpoint_slots = 6;
 // Rows that go through one expert at once.
 inline constexpr int64_t expert_tokens = 32;
 
@@ -39,7 +44,9 @@ struct Matrix {
   const gguf::Tensor* source = nullptr;
   uint64_t source_offset = 0;  // of the first row within the tensor
   Vector bias;
-  float scale = 1;  // of the product, before the bias
+  float scale = 1;       // of the product, before the bias
+  int64_t together = 0;  // as model::Matrix
+  int64_t stride = 0;
 };
 
 // Rows in GGUF layout, dequantised one by one as tokens come.
@@ -62,13 +69,28 @@ struct Expert {
   Matrix gate, up, down;
 };
 
+struct DeltaNet {
+  int64_t key_heads = 0, value_heads = 0, key_dim = 0, value_dim = 0, taps = 0;
+  bool tiled = false;
+  Matrix query, key, value, gate, beta, step, output;
+  Vector convolution;  // [taps][channels]
+  Vector step_bias, decay, norm;
+  uint64_t state = 0;  // within a slot: [value_heads][key_dim][value_dim]
+  uint64_t rows = 0;   // within a slot: [taps - 1][channels]
+
+  int64_t channels() const { return 2 * key_heads * key_dim + inner(); }
+  int64_t inner() const { return value_heads * value_dim; }
+};
+
 struct Block {
   Vector attention_norm;
+  DeltaNet delta_net;  // no heads: attention
   int64_t heads = 0, kv_heads = 0, head_dim = 0, window = 0;
   float scale = 0;
   bool neox = false;
   size_t rope = 0;  // index into Program::ropes
   Matrix query, key, value, output;
+  Matrix output_gate;  // no rows: none
   Vector query_norm, key_norm, attended_norm, sinks;
   Vector attention_output_norm, feed_forward_output_norm;
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
@@ -87,7 +109,7 @@ struct Block {
 
 // Scratch of one thread.
 struct Desk {
-  uint64_t activations[3] = {};
+  uint64_t activations[most_forms] = {};
   uint64_t normed = 0;
   uint64_t kernel = 0;
   uint64_t scores = 0, chosen = 0, shares = 0;  // of one token
@@ -106,6 +128,8 @@ struct Program {
   uint32_t pages = 0;
   uint64_t page_bytes = 0;
   uint64_t kv_element = 0;
+  uint32_t slots = 0;
+  uint64_t slot_bytes = 0;
 
   Embedding embedding;
   std::vector<Block> blocks;
@@ -119,10 +143,17 @@ struct Program {
   kernel::Rope rope = nullptr;
   kernel::KvStore kv_store = nullptr;
   const kernel::Attention* attention = nullptr;
+  kernel::SiluMul silu_mul = nullptr;
+  kernel::SigmoidMul sigmoid_mul = nullptr;
+  kernel::L2Norm l2_norm = nullptr;
+  kernel::Convolution convolution = nullptr;
+  const kernel::DeltaNet* delta_net = nullptr;
 
   // Scratch offsets; [chunk] rows each unless noted.
   uint64_t x = 0, normed = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
-  uint64_t activations[3] = {};
+  uint64_t activations[most_forms] = {};
+  uint64_t output_gate = 0;                 // of attention or delta net
+  uint64_t mixed = 0, beta = 0, decay = 0;  // of delta net
   uint64_t router = 0, shared_gate = 0, chosen = 0, shares = 0;
   uint64_t expert_gate = 0, expert_up = 0;  // [used], of one token
   uint64_t expert_out = 0;                  // [chunk * used]
@@ -138,9 +169,12 @@ struct Program {
   Matrix place(const model::Matrix& matrix);
   kernel::SiluMul activation(model::Gate gate) const;
   void place(const model::Layer& layer, Block& block);
+  void place(const model::Attention& from, uint64_t context, Block& block);
+  void place(const model::DeltaNet& from, DeltaNet& to);
   size_t rope_table(model::Rope rope, uint64_t context);
   void place_weights(uint64_t context);
   void place_pages(uint64_t context);
+  void place_slots();
   void place_scratch();
   void place_expert_scratch(Layout& layout);
 

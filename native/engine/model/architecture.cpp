@@ -19,6 +19,10 @@ constexpr Architecture table[] = {
     {"qwen2moe", describe_qwen2moe},
     {"qwen3", describe_qwen3},
     {"qwen3moe", describe_qwen3moe},
+    {"gemma3", describe_gemma3},       {"glm4", describe_glm4},         {"glm4moe", describe_glm4moe},
+    {"llama", describe_llama},         {"phi3", describe_phi3},         {"qwen2", describe_qwen2},
+    {"qwen2moe", describe_qwen2moe},   {"qwen3", describe_qwen3},       {"qwen35", describe_qwen35},
+    {"qwen35moe", describe_qwen35moe}, {"qwen3moe", describe_qwen3moe}, {"qwen3next", describe_qwen3next},
     {"smollm3", describe_smollm3},
 };
 

@@ -32,7 +32,10 @@ Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);
 Description describe_qwen2moe(const Header& header);
 Description describe_qwen3(const Header& header);
+Description describe_qwen35(const Header& header);
+Description describe_qwen35moe(const Header& header);
 Description describe_qwen3moe(const Header& header);
+Description describe_qwen3next(const Header& header);
 Description describe_smollm3(const Header& header);
 
 }  // namespace halogen::model

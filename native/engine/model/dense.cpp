@@ -24,6 +24,48 @@ void read_projections(const Header& header, const std::string& block, int64_t co
   attention.value = slice(query_rows + kv_rows, kv_rows);
 }
 
+// Each head's query rows stand before the rows of its gate.
+void part_gate(const Header& header, Attention& attention) {
+  const Matrix both = attention.query;
+  if (both.bias != nullptr) header.unsupported("a bias on queries with gates");
+  attention.query = Header::alternate(both, attention.heads, 0, attention.head_dim, 2 * attention.head_dim);
+  attention.gate =
+      Header::alternate(both, attention.heads, attention.head_dim, attention.head_dim, 2 * attention.head_dim);
+}
+
+void read_attention(const Header& header, const Dense& kind, const std::string& block, int64_t i, const Rope& rope,
+                    int64_t embedding, Attention& attention) {
+  attention.heads = header.whole_at("attention.head_count", i, -1, 1, 1 << 16);
+  attention.kv_heads = header.whole_at("attention.head_count_kv", i, attention.heads, 1, 1 << 16);
+  if (attention.heads % attention.kv_heads != 0) {
+    header.unsupported(std::to_string(attention.heads) + " heads over " + std::to_string(attention.kv_heads) +
+                       " key-value heads");
+  }
+  attention.head_dim = header.whole_or("attention.key_length", embedding / attention.heads, 1, 4096);
+  if (attention.head_dim < 2 ||
+      header.whole_or("attention.value_length", attention.head_dim, 1, 4096) != attention.head_dim) {
+    header.unsupported("keys and values of different lengths");
+  }
+  attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
+  attention.rope = rope;
+  attention.rope.rotated = header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim);
+  if (attention.rope.rotated % 2 != 0) header.unsupported("rope over an odd number of dimensions");
+  attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
+  if (kind.adjust) kind.adjust(i, attention);
+
+  const int64_t query_rows = attention.heads * attention.head_dim;
+  const int64_t kv_rows = attention.kv_heads * attention.head_dim;
+  read_projections(header, block, embedding, kind.output_gate ? 2 * query_rows : query_rows, kv_rows, attention);
+  if (kind.output_gate) part_gate(header, attention);
+  attention.output = header.matrix_with_bias(block + "attn_output", query_rows, embedding);
+  attention.sinks = header.vector_or_null(block + "attn_sinks.weight", attention.heads);
+  if (kind.inner_norms) attention.attended_norm = header.vector(block + "attn_sub_norm.weight", query_rows);
+  if (kind.head_norms) {
+    attention.query_norm = header.vector(block + "attn_q_norm.weight", attention.head_dim);
+    attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
+  }
+}
+
 }  // namespace
 
 Description describe_dense(const Header& header, const Dense& kind) {
@@ -53,38 +95,10 @@ Description describe_dense(const Header& header, const Dense& kind) {
   for (int64_t i = 0; i < layers; ++i) {
     const std::string block = "blk." + std::to_string(i) + ".";
     Layer layer;
-    Attention& attention = layer.attention;
-    attention.heads = header.whole_at("attention.head_count", i, -1, 1, 1 << 16);
-    attention.kv_heads = header.whole_at("attention.head_count_kv", i, attention.heads, 1, 1 << 16);
-    if (attention.heads % attention.kv_heads != 0) {
-      header.unsupported(std::to_string(attention.heads) + " heads over " + std::to_string(attention.kv_heads) +
-                         " key-value heads");
-    }
-    attention.head_dim = header.whole_or("attention.key_length", model.embedding / attention.heads, 1, 4096);
-    if (attention.head_dim < 2 ||
-        header.whole_or("attention.value_length", attention.head_dim, 1, 4096) != attention.head_dim) {
-      header.unsupported("keys and values of different lengths");
-    }
-    attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
-    attention.rope = rope;
-    attention.rope.rotated = header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim);
-    if (attention.rope.rotated % 2 != 0) header.unsupported("rope over an odd number of dimensions");
-    attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
-    if (kind.adjust) kind.adjust(i, attention);
-
-    const int64_t query_rows = attention.heads * attention.head_dim;
-    const int64_t kv_rows = attention.kv_heads * attention.head_dim;
     layer.attention_norm = header.vector(block + "attn_norm.weight", model.embedding);
-    read_projections(header, block, model.embedding, query_rows, kv_rows, attention);
-    attention.output = header.matrix_with_bias(block + "attn_output", query_rows, model.embedding);
-
-    attention.sinks = header.vector_or_null(block + "attn_sinks.weight", attention.heads);
-    if (kind.head_norms) {
-      attention.query_norm = header.vector(block + "attn_q_norm.weight", attention.head_dim);
-      attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
+    if (!kind.mixer || !kind.mixer(i, block, layer)) {
+      read_attention(header, kind, block, i, rope, model.embedding, layer.attention);
     }
-
-    if (kind.inner_norms) attention.attended_norm = header.vector(block + "attn_sub_norm.weight", query_rows);
 
     if (kind.output_norms) {
       layer.attention_output_norm = header.vector(block + "post_attention_norm.weight", model.embedding);

@@ -18,12 +18,15 @@ struct Dense {
   bool head_norms = false;      // RMS norms of each query and key head, before rope
   bool output_norms = false;    // of what attention and feed-forward add
   bool inner_norms = false;     // before what attention and feed-forward end with
+  bool output_gate = false;     // attn_q holds, for each head, the rows of its query and then of its gate
   bool gate_within_up = false;  // the rows of the gate come first in ffn_up
   Gate activation = Gate::silu;
   const char* feed_forward_norm = "ffn_norm";
   std::optional<Mixture> mixture = {};
   // Last word on one layer's attention, whose numbers come from the file: window, rope, scale.
   std::function<void(int64_t layer, Attention& attention)> adjust = {};
+  // Reads another mixer in place of attention. False: this layer has attention.
+  std::function<bool(int64_t layer, const std::string& block, Layer& to)> mixer = {};
 };
 
 // Tied heads, biases, rope factors, linear rope scaling and per-layer head counts come from the file. Experts, other

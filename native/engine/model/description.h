@@ -18,6 +18,9 @@ struct Matrix {
   int64_t first_row = 0;   // of the tensor's
   int64_t first_bias = 0;  // element of the bias tensor
   float scale = 1;         // of the product, before the bias
+  // Where rows of several matrices alternate: `together` of this one, the next of them `stride` rows after the first.
+  int64_t together = 0;  // 0: all
+  int64_t stride = 0;
 };
 
 enum class Pairing { adjacent, halves };
@@ -52,10 +55,32 @@ struct Attention {
   Matrix key;
   Matrix value;
   Matrix output;
+  Matrix gate;                               // may be null: what the heads give is multiplied by its sigmoid
   const gguf::Tensor* query_norm = nullptr;  // per head, before rope
   const gguf::Tensor* key_norm = nullptr;
   const gguf::Tensor* attended_norm = nullptr;  // of all heads together, before `output`
   const gguf::Tensor* sinks = nullptr;          // [heads]: a score in each head's softmax that has no value
+};
+
+// A mixer with a state of fixed size instead of keys and values (Yang, Kautz, Hatamizadeh: Gated Delta Networks). A
+// short causal convolution and SiLU over query, key and value; then, for each value head, with S of
+// [key_dim][value_dim]: S = e^g S; S += k (beta (v - S'k))'; out = S'q, where g = decay * softplus(step x + step_bias),
+// beta = sigmoid(beta x), and q and k are of length 1 (q divided by sqrt(key_dim)). out is normalised per head and
+// multiplied by SiLU(gate x).
+struct DeltaNet {
+  int64_t key_heads = 0;  // 0: this layer has none
+  int64_t value_heads = 0;
+  int64_t key_dim = 0;
+  int64_t value_dim = 0;
+  int64_t taps = 0;  // of the convolution
+  // Value head h reads key head h mod key_heads; otherwise h div (value_heads / key_heads).
+  bool tiled = false;
+  Matrix query, key, value, gate, beta, step;
+  const gguf::Tensor* convolution = nullptr;  // [channels of query, key, value][taps], the last for the newest token
+  const gguf::Tensor* step_bias = nullptr;    // [value_heads]
+  const gguf::Tensor* decay = nullptr;        // [value_heads], below zero
+  const gguf::Tensor* norm = nullptr;         // [value_dim], of every value head
+  Matrix output;
 };
 
 // clamped: gate, at most 7, times its sigmoid at 1.702; up, within 7 of zero, plus one.
@@ -89,7 +114,8 @@ struct Experts {
 
 struct Layer {
   const gguf::Tensor* attention_norm = nullptr;
-  Attention attention;
+  Attention attention;                                  // no heads: none
+  DeltaNet delta_net;                                   // in place of attention, where there is one
   const gguf::Tensor* attention_output_norm = nullptr;  // of what attention adds, where there is one
   const gguf::Tensor* feed_forward_norm = nullptr;
   FeedForward feed_forward;  // beside experts, or without a tensor where there are only those

@@ -26,9 +26,19 @@ void describe_experts(const Header& header, const std::string& block, int64_t em
   experts.router = header.matrix_with_bias(block + "ffn_gate_inp", embedding, count);
   experts.choice_bias = header.vector_or_null(block + "exp_probs_b.bias", count);
 
-  const int64_t width = rows_of(header, block + "ffn_gate_exps.weight");
-  const std::vector<Matrix> gate = header.stack(block + "ffn_gate_exps", embedding, width, count);
-  const std::vector<Matrix> up = header.stack(block + "ffn_up_exps", embedding, width, count);
+  // One tensor may hold, for each expert, the rows of its gate and then those of up.
+  const std::string joined = block + "ffn_gate_up_exps.weight";
+  const bool together = header.file().tensor(joined) != nullptr;
+  const int64_t width = together ? rows_of(header, joined) / 2 : rows_of(header, block + "ffn_gate_exps.weight");
+  std::vector<Matrix> gate, up;
+  if (together) {
+    gate = up = header.stack(block + "ffn_gate_up_exps", embedding, 2 * width, count);
+    for (Matrix& each : gate) each.rows = width;
+    for (Matrix& each : up) each.rows = width, each.first_row += width, each.first_bias += width;
+  } else {
+    gate = header.stack(block + "ffn_gate_exps", embedding, width, count);
+    up = header.stack(block + "ffn_up_exps", embedding, width, count);
+  }
   const std::vector<Matrix> down = header.stack(block + "ffn_down_exps", width, embedding, count);
   for (size_t i = 0; i < gate.size(); ++i) {
     experts.each.push_back({layer.feed_forward.activation, gate[i], up[i], down[i]});

@@ -66,20 +66,33 @@ double Header::real_or(std::string_view name, double fallback, double least, dou
   return file_.find(key(name)) == nullptr ? fallback : real(name, least, most);
 }
 
+std::vector<bool> Header::each_layer(std::string_view name, int64_t layers) const {
+  const gguf::Value* value = file_.find(key(name));
+  std::vector<bool> each;
+  if (value == nullptr || value->type != gguf::Type::array || value->element != gguf::Type::boolean) return each;
+  if (value->count < static_cast<uint64_t>(layers)) {
+    out_of_range<int64_t>(key(name) + "[]", static_cast<int64_t>(value->count), layers, 1000);
+  }
+  for (int64_t i = 0; i < layers; ++i) each.push_back(value->data[i] != 0);
+  return each;
+}
+
 std::vector<bool> Header::sliding_layers(int64_t layers, int64_t period) const {
   constexpr std::string_view name = "attention.sliding_window_pattern";
-  const gguf::Value* value = file_.find(key(name));
-  std::vector<bool> slides;
-  if (value != nullptr && value->type == gguf::Type::array && value->element == gguf::Type::boolean) {
-    if (value->count < static_cast<uint64_t>(layers)) {
-      out_of_range<int64_t>(key(name) + "[]", static_cast<int64_t>(value->count), layers, 1000);
-    }
-    for (int64_t i = 0; i < layers; ++i) slides.push_back(value->data[i] != 0);
-    return slides;
-  }
+  if (std::vector<bool> slides = each_layer(name, layers); !slides.empty()) return slides;
   period = whole_or(name, period, 1, 1000);
+  std::vector<bool> slides;
   for (int64_t i = 0; i < layers; ++i) slides.push_back(i % period < period - 1);
   return slides;
+}
+
+std::vector<bool> Header::recurrent_layers(int64_t layers) const {
+  if (std::vector<bool> recurrent = each_layer("attention.recurrent_layers", layers); !recurrent.empty())
+    return recurrent;
+  const int64_t interval = whole_or("full_attention_interval", 4, 1, 1000);
+  std::vector<bool> recurrent;
+  for (int64_t i = 0; i < layers; ++i) recurrent.push_back((i + 1) % interval != 0);
+  return recurrent;
 }
 
 bool Header::boolean_or(std::string_view name, bool fallback) const {
@@ -141,6 +154,14 @@ std::vector<Matrix> Header::stack(const std::string& base, int64_t columns, int6
     matrices.push_back({weight, rows, columns, bias, i * rows, i * rows, scale_of(base + ".weight", i, count)});
   }
   return matrices;
+}
+
+Matrix Header::alternate(Matrix whole, int64_t groups, int64_t first, int64_t together, int64_t stride) {
+  whole.rows = groups * together;
+  whole.first_row += first;
+  whole.together = together;
+  whole.stride = stride;
+  return whole;
 }
 
 Matrix Header::matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const {

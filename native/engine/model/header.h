@@ -23,6 +23,9 @@ class Header {
   double real(std::string_view name, double least, double most) const;
   // attention.sliding_window_pattern: every how many layers one sees everything, or for each layer whether it slides.
   std::vector<bool> sliding_layers(int64_t layers, int64_t period) const;
+  // attention.recurrent_layers, for each layer whether it has another mixer than attention; absent: all but every
+  // full_attention_interval-th.
+  std::vector<bool> recurrent_layers(int64_t layers) const;
   bool boolean_or(std::string_view name, bool fallback) const;
   std::string string_or(std::string_view name, std::string_view fallback) const;
 
@@ -30,6 +33,9 @@ class Header {
   Matrix matrix(const std::string& name, int64_t columns, int64_t rows) const;
   // Rows [first, first + rows) of a tensor of `total` rows.
   Matrix slice(const std::string& name, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
+  // One of several matrices whose rows alternate: `groups` times `together` rows, `stride` apart, in place of the
+  // whole.
+  static Matrix alternate(Matrix whole, int64_t groups, int64_t first, int64_t together, int64_t stride);
   // With the bias of the same base name, where there is one.
   Matrix matrix_with_bias(const std::string& base, int64_t columns, int64_t rows) const;
   Matrix slice_with_bias(const std::string& base, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
@@ -42,6 +48,8 @@ class Header {
   [[noreturn]] void unsupported(const std::string& what) const;
 
  private:
+  // One truth for each layer. Empty: the key is absent or holds something else.
+  std::vector<bool> each_layer(std::string_view name, int64_t layers) const;
   const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
                              int64_t depth = 1) const;
   // Of matrix `index` of `count` in tensor `name`: the number beside it in <base>.scale, where there is one each.

@@ -10,6 +10,10 @@
 namespace halogen::schedule {
 namespace {
 
+// What a chat template puts behind the last message to ask for a reply; where thinking is left out later, the next
+// prompt parts from this one within it.
+constexpr size_t rewritten_tokens = 16;
+
 double milliseconds_since(std::chrono::steady_clock::time_point begin) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count();
 }
@@ -19,7 +23,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 Scheduler::Scheduler(std::unique_ptr<backend::Model> model, uint64_t context)
     : model_(std::move(model)),
       context_(context),
-      pages_(model_->page_count(), model_->page_tokens()),
+      pages_(model_->page_count(), model_->page_tokens(), model_->slot_count()),
       thread_([this] { loop(); }) {}
 
 Scheduler::~Scheduler() {
@@ -120,7 +124,10 @@ void Scheduler::loop() {
     } else {
       jobs_.erase(next);
     }
-    kv_used_.store(model_->allocated().kv / model_->page_count() * pages_.used_pages(), std::memory_order_relaxed);
+    const backend::Pools& pools = model_->allocated();
+    kv_used_.store(pools.kv / model_->page_count() * pages_.used_pages(), std::memory_order_relaxed);
+    if (const uint32_t slots = model_->slot_count(); slots > 0)
+      state_used_.store((pools.recurrent + pools.checkpoints) / slots * pages_.used_slots(), std::memory_order_relaxed);
   }
 }
 
@@ -138,7 +145,7 @@ bool Scheduler::runnable(const Job& job) const {
 
 bool Scheduler::step(Job& job) {
   try {
-    if (job.sequence == nullptr) begin(job);
+    if (job.sequence == nullptr && !begin(job)) return true;
     const size_t position = job.sequence->tokens.size();
     size_t count = std::min(job.tokens.size() - position, static_cast<size_t>(model_->most_tokens()));
     if (job.scored && position < job.score_from) count = std::min(count, job.score_from - position);
@@ -161,34 +168,54 @@ bool Scheduler::step(Job& job) {
   return false;
 }
 
-void Scheduler::begin(Job& job) {
+bool Scheduler::begin(Job& job) {
   const size_t most_reused = job.scored ? job.score_from : job.tokens.size() - 1;
-  const state::Pages::Start start = pages_.begin(job.tokens, most_reused);
+  state::Pages::Start start = pages_.begin(job.tokens, most_reused);
+  while (start.sequence == nullptr) {
+    Job* const other = victim(job);
+    if (other == nullptr) {
+      job.starved = true;
+      return false;
+    }
+    suspend(*other);
+    start = pages_.begin(job.tokens, most_reused);
+  }
   job.sequence = start.sequence;
   if (start.copy) model_->copy_page(start.copy->from, start.copy->to);
-  if (job.started) return;
+  if (start.slot_copy) {
+    model_->copy_slot(start.slot_copy->from, start.slot_copy->to);
+  } else if (job.sequence->slot && job.sequence->tokens.empty()) {
+    model_->clear_slot(*job.sequence->slot);
+  }
+  if (job.started) return true;
   job.started = true;
   job.outcome.reused = job.sequence->tokens.size();
   job.outcome.recomputed = job.prompt - job.outcome.reused;
+  return true;
 }
 
-// Pages for `tokens` positions. Younger requests, and those whose reader is behind, give theirs up; their tokens are
-// computed again later. The oldest that can run always gets on, so that two long requests cannot undo each other's work
-// for ever.
+// Younger requests, and those whose reader is behind, give their room up; their tokens are computed again later. The
+// oldest that can run always gets on, so that two long requests cannot undo each other's work for ever.
+Scheduler::Job* Scheduler::victim(const Job& job) {
+  Job* found = nullptr;
+  for (const JobPointer& other : jobs_) {
+    if (other.get() == &job || other->sequence == nullptr) continue;
+    if (other->order < job.order && runnable(*other)) continue;
+    if (found == nullptr || other->order > found->order) found = other.get();
+  }
+  return found;
+}
+
+// Pages for `tokens` positions.
 bool Scheduler::make_room(Job& job, size_t tokens) {
   while (!pages_.reserve(*job.sequence, tokens)) {
-    Job* victim = nullptr;
-    for (const JobPointer& other : jobs_) {
-      if (other.get() == &job || other->sequence == nullptr) continue;
-      if (other->order < job.order && runnable(*other)) continue;
-      if (victim == nullptr || other->order > victim->order) victim = other.get();
-    }
-    if (victim == nullptr) {
+    Job* const other = victim(job);
+    if (other == nullptr) {
       suspend(job);
       job.starved = true;
       return false;
     }
-    suspend(*victim);
+    suspend(*other);
   }
   return true;
 }
@@ -205,17 +232,50 @@ bool Scheduler::compute(Job& job, size_t count) {
   const bool last = position + count == job.tokens.size();
   const bool scoring = job.scored && position >= job.score_from;
   const size_t logits_from = scoring ? 0 : last && !job.scored ? count - 1 : count;
-  const backend::Segment segment{tokens, static_cast<int64_t>(position), sequence.pages,
-                                 static_cast<int64_t>(logits_from)};
+  const std::vector<backend::Checkpoint> kept = checkpoints(job, count);
+  const backend::Segment segment{tokens,
+                                 static_cast<int64_t>(position),
+                                 sequence.pages,
+                                 static_cast<int64_t>(logits_from),
+                                 sequence.slot.value_or(0),
+                                 kept};
   const auto begin = std::chrono::steady_clock::now();
-  if (!model_->forward({&segment, 1}, job.cancel.flag())) return false;
   const bool prefill = position < job.prompt;
+  // A state that moves on in place is lost with a pass that stops, so a single token is worth its wait.
+  static const std::atomic<bool> never{false};
+  const bool whole = sequence.slot && count == 1;
+  if (!model_->forward({&segment, 1}, whole ? never : job.cancel.flag())) {
+    for (const backend::Checkpoint& each : kept) pages_.give_back(each.slot);
+    if (sequence.slot) {
+      pages_.drop(sequence);
+      job.sequence = nullptr;
+    }
+    return false;
+  }
   (prefill ? job.outcome.prefill_milliseconds : job.outcome.decode_milliseconds) += milliseconds_since(begin);
   sequence.tokens.insert(sequence.tokens.end(), tokens.begin(), tokens.end());
+  for (const backend::Checkpoint& each : kept)
+    pages_.keep(sequence, position + static_cast<size_t>(each.tokens), each.slot);
   if (prefill && job.shared)
     job.shared->progress({"prefill", sequence.tokens.size() - job.outcome.reused, job.outcome.recomputed});
   if (scoring) keep_scores(job, count);
   return true;
+}
+
+std::vector<backend::Checkpoint> Scheduler::checkpoints(const Job& job, size_t count) {
+  std::vector<backend::Checkpoint> kept;
+  if (!job.sequence->slot || job.scored) return kept;
+  const size_t position = job.sequence->tokens.size();
+  // The last prompt token is computed again for its logits, whoever asks again. And a template may write the past anew
+  // from where the reply began.
+  for (const size_t before : {rewritten_tokens, size_t{1}}) {
+    if (job.prompt < before) continue;
+    const size_t at = job.prompt - before;
+    if (at <= position || at > position + count || pages_.kept(std::span(job.tokens).first(at))) continue;
+    if (const std::optional<uint32_t> slot = pages_.checkpoint_slot(*job.sequence))
+      kept.push_back({static_cast<int64_t>(at - position), *slot});
+  }
+  return kept;
 }
 
 void Scheduler::keep_scores(Job& job, size_t count) {

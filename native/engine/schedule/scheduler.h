@@ -30,6 +30,8 @@ class Scheduler {
   const backend::Model& model() const { return *model_; }
   uint64_t context() const { return context_; }
   uint64_t kv_used() const { return kv_used_.load(std::memory_order_relaxed); }
+  // Of the recurrent and the checkpoint pool together.
+  uint64_t state_used() const { return state_used_.load(std::memory_order_relaxed); }
 
  private:
   struct Job;
@@ -41,9 +43,14 @@ class Scheduler {
   bool runnable(const Job& job) const;
   // One step. False: the job has ended and was told so.
   bool step(Job& job);
-  void begin(Job& job);
+  // False: there is no room for it now.
+  bool begin(Job& job);
+  // Whom `job` may take pages or a slot from; null: nobody.
+  Job* victim(const Job& job);
   bool make_room(Job& job, size_t tokens);
   bool compute(Job& job, size_t count);
+  // Slots for what is to be kept of `count` tokens about to be computed.
+  std::vector<backend::Checkpoint> checkpoints(const Job& job, size_t count);
   bool sample(Job& job);
   void keep_scores(Job& job, size_t count);
   void suspend(Job& job);
@@ -55,6 +62,7 @@ class Scheduler {
   const std::shared_ptr<Signal> signal_ = std::make_shared<Signal>();
   state::Pages pages_;
   std::atomic<uint64_t> kv_used_{0};
+  std::atomic<uint64_t> state_used_{0};
 
   std::mutex mutex_;
   std::deque<JobPointer> arriving_;
