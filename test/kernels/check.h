@@ -29,6 +29,7 @@ class Report {
 void check_matmul(const kernel::Entry& entry, Report& report);
 void check_dequantize(const kernel::Entry& entry, Report& report);
 void check_attention(const kernel::Entry& entry, Report& report);
+void check_delta(const kernel::Entry& entry, Report& report);
 void check_element(const kernel::Entry& entry, Report& report);
 
 // Golden blocks of `path` (test/oracle/make_block_golden.py) through the row's dequantiser.

@@ -43,6 +43,8 @@ void check(const kernel::Entry& entry, const std::string& golden, Report& report
     if (!golden.empty()) check_golden_blocks(entry, golden, report);
   } else if (op == "attention") {
     check_attention(entry, report);
+  } else if (op == "delta_net" || op == "convolution" || op == "l2_norm" || op == "sigmoid_mul") {
+    check_delta(entry, report);
   } else {
     check_element(entry, report);
   }

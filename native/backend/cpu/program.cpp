@@ -256,9 +256,8 @@ void Program::place_scratch() {
   const int64_t attended_width = std::max(query_width, gate_width);
   const int64_t inner_width = widest(blocks, [](const Block& b) { return b.gate.rows; });
   x = layout.add(floats(chunk, width));
-  const int64_t normed_width = widest(blocks, [width](const Block& b) {
-    return std::max({width, b.attended_norm.count, b.inner_norm.count});
-  });
+  const int64_t normed_width =
+      widest(blocks, [width](const Block& b) { return std::max({width, b.attended_norm.count, b.inner_norm.count}); });
   normed = layout.add(floats(chunk, normed_width));
   query = layout.add(floats(chunk, query_width));
   key = layout.add(floats(chunk, kv_width));
