@@ -1,4 +1,6 @@
 // The attention stage of a pass: projections, rope, the store into pages, and the heads over them.
+#include <cstring>
+
 #include "native/backend/cpu/pass.h"
 
 namespace halogen::backend::cpu {
@@ -18,7 +20,8 @@ void Pass::attention(const Block& block) {
     }
     member_.barrier();
   }
-  const int64_t units = block.heads + 2 * block.kv_heads + (block.output_gate.rows > 0 ? block.heads : 0);
+  // A head without a key is not counted, nor a value that its key makes.
+  const int64_t units = block.heads + (block.key.rows + block.value.rows + block.output_gate.rows) / block.head_dim;
   if (alone()) {
     const Range own = part(units, 1, member_.index(), member_.count());
     project(block, own.begin, own.end);
@@ -28,7 +31,7 @@ void Pass::attention(const Block& block) {
   member_.barrier();
   attend(block);
   member_.barrier();
-  add_product(block.output, scratch(program_.attended), block.attended_norm, block.attention_output_norm);
+  add_product(block.output, scratch(program_.attended), block.attended_norm, {block.attention_output_norm});
 }
 
 std::array<Pass::Projection, 4> Pass::projections(const Block& block) const {
@@ -39,7 +42,8 @@ std::array<Pass::Projection, 4> Pass::projections(const Block& block) const {
 }
 
 void Pass::project(const Block& block, int64_t begin, int64_t end) {
-  const int64_t heads[] = {block.heads, block.kv_heads, block.kv_heads, block.heads};
+  const int64_t heads[] = {block.heads, block.key.rows / block.head_dim, block.value.rows / block.head_dim,
+                           block.output_gate.rows / block.head_dim};
   int64_t base = 0;
   for (size_t i = 0; i < 4; base += heads[i], ++i) {
     const Range own{std::max<int64_t>(begin - base, 0), std::min(end - base, heads[i])};
@@ -52,6 +56,8 @@ void Pass::project(const Block& block, int64_t begin, int64_t end) {
     const RopeTable& table = program_.ropes[block.rope];
     for (int64_t t = 0; t < tokens_; ++t) {
       float* first = out + t * stride + own.begin * block.head_dim;
+      if (i == 1 && block.value.rows == 0) value_from_key(block, t, own, first);
+      if (i == 2 && block.value_norm) normalise_values(block, own, first);
       if (i < 2) {
         for (int64_t h = 0; norm.source != nullptr && h < own.end - own.begin; ++h) {
           float* head = first + h * block.head_dim;
@@ -65,6 +71,20 @@ void Pass::project(const Block& block, int64_t begin, int64_t end) {
       }
       if (i > 0) store(block, t, own, first, i == 2);
     }
+  }
+}
+
+void Pass::value_from_key(const Block& block, int64_t t, Range heads, const float* keys) {
+  const int64_t count = (heads.end - heads.begin) * block.head_dim;
+  float* values = scratch(program_.value) + t * block.key.rows + heads.begin * block.head_dim;
+  std::memcpy(values, keys, static_cast<size_t>(count) * sizeof(float));
+  if (block.value_norm) normalise_values(block, heads, values);
+  store(block, t, heads, values, true);
+}
+
+void Pass::normalise_values(const Block& block, Range heads, float* first) {
+  for (int64_t h = heads.begin; h < heads.end; ++h, first += block.head_dim) {
+    program_.rms_norm(first, nullptr, first, block.head_dim, program_.description.norm_epsilon);
   }
 }
 

@@ -14,11 +14,20 @@ void Pass::experts(const Block& block) {
     prepare(x, tokens_, &block.feed_forward_norm, {&block.router, &block.shared_gate});
     if (member_.index() == 0) multiply(block.shared_gate, tokens_, scratch(program_.shared_gate), {0, 1});
   } else {
-    prepare(x, tokens_, &block.feed_forward_norm, {&block.router});
+    prepare(x, tokens_, block.apart() ? &block.router_norm : &block.feed_forward_norm, {&block.router});
   }
   multiply(block.router, tokens_, scratch(program_.router),
            own_part(block.router.rows, block.router.kernel->row_granule));
   member_.barrier();
+  if (block.apart()) {
+    const int64_t width = block.experts_norm.count;
+    const Range own = alone() ? Range{0, 1} : own_part(tokens_);
+    float* rows = scratch(alone() ? desk_.normed : program_.normed);
+    for (int64_t t = own.begin; t < own.end; ++t) {
+      std::memcpy(rows + t * width, x + t * width, static_cast<size_t>(width) * sizeof(float));
+      normalise(rows + t * width, block.experts_norm);
+    }
+  }
   if (alone()) {
     experts_of_one(block);
   } else {
@@ -80,14 +89,15 @@ void Pass::experts_of_one(const Block& block) {
     block.activate(gate + own.begin, up + own.begin, gate + own.begin, own.end - own.begin);
   }
   member_.barrier();
-  float* x = scratch(program_.x);
+  float* out = scratch(block.apart() ? program_.apart : program_.x);
   float* sum = scratch(program_.sum);
   const Range rows = own_part(first.down.rows, first.down.kernel->row_granule);
   for (int64_t k = 0; k < block.choice.used && rows.begin < rows.end; ++k) {
     const Expert& expert = block.experts[static_cast<size_t>(chosen[k])];
     prepare(scratch(program_.expert_gate) + k * inner, 1, nullptr, {&expert.down});
     multiply(expert.down, 1, sum, rows);
-    for (int64_t r = rows.begin; r < rows.end; ++r) x[r] += shares[k] * sum[r];
+    const bool first_of_all = block.apart() && k == 0;
+    for (int64_t r = rows.begin; r < rows.end; ++r) out[r] = (first_of_all ? 0 : out[r]) + shares[k] * sum[r];
   }
 }
 
@@ -124,9 +134,10 @@ void Pass::experts_of_many(const Block& block) {
   member_.barrier();
   // Always in the order of choice, so that sums do not depend on which member was faster.
   for (int64_t slot = own.begin * used; slot < own.end * used; ++slot) {
-    float* x = scratch(program_.x) + slot / used * width;
+    float* to = scratch(block.apart() ? program_.apart : program_.x) + slot / used * width;
     const float* out = scratch(program_.expert_out) + slot * width;
-    for (int64_t i = 0; i < width; ++i) x[i] += shares[slot] * out[i];
+    const bool first_of_all = block.apart() && slot % used == 0;
+    for (int64_t i = 0; i < width; ++i) to[i] = (first_of_all ? 0 : to[i]) + shares[slot] * out[i];
   }
 }
 

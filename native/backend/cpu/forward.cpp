@@ -8,13 +8,17 @@ namespace halogen::backend::cpu {
 
 void Pass::run() {
   begin();
-  for (const Block& block : program_.blocks) {
+  if (program_.input_projection.rows > 0) token_inputs();
+  for (size_t layer = 0; layer < program_.blocks.size(); ++layer) {
+    const Block& block = program_.blocks[layer];
+    const bool more = block.input_gate.rows > 0;
     if (block.delta_net.key_heads > 0) {
       delta_net(block);
     } else {
       attention(block);
     }
-    feed_forward(block);
+    feed_forward(block, more ? 1 : block.output_scale);
+    if (more) token_input(block, layer);
     if (model_.stopped_.load(std::memory_order_relaxed)) return;
   }
   head();
@@ -50,7 +54,9 @@ void Pass::prepare(const float* source, int64_t rows, const Vector* norm, Users 
   const int64_t width = (*users.begin())->columns;
   const bool own = rows <= redundant_tokens;
   int64_t granule = 1;
-  for (const Matrix* user : users) granule = std::lcm(granule, user->kernel->token_granule);
+  for (const Matrix* user : users) {
+    if (user->rows > 0) granule = std::lcm(granule, user->kernel->token_granule);
+  }
   const Range range = own ? Range{0, rows} : part(rows, granule, member_.index(), member_.count());
   if (norm != nullptr) {
     float* normed = own ? scratch(desk_.normed) : scratch(program_.normed);
@@ -68,7 +74,7 @@ void Pass::form(const float* source, int64_t rows, Range range, Users users, boo
   const int64_t width = (*users.begin())->columns;
   form_count_ = 0;
   for (const Matrix* user : users) {
-    if (form_of(*user) != nullptr) continue;
+    if (user->rows == 0 || form_of(*user) != nullptr) continue;
     void* place = scratch<void>(own ? desk_.activations[form_count_] : program_.activations[form_count_]);
     forms_[form_count_++] = {user->kernel, place};
     if (range.begin < range.end) user->kernel->prepare(source, width, place, width, rows, range.begin, range.end);
@@ -128,24 +134,32 @@ void Pass::multiply_all(std::span<const Projection> projections) {
   }
 }
 
-void Pass::add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Vector& norm) {
+void Pass::add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Ending& ending) {
   prepare(source, tokens_, source_norm.source != nullptr ? &source_norm : nullptr, {&matrix});
   float* sum = scratch(program_.sum);
   float* x = scratch(program_.x);
+  const bool in_parts = ending.norm.source == nullptr && ending.apart == nullptr && ending.scale == 1;
   share(matrix.rows, matrix.kernel->row_granule, [&](Range rows) {
     multiply(matrix, tokens_, sum, rows);
-    if (norm.source != nullptr) return;
+    if (!in_parts) return;
     for (int64_t t = 0; t < tokens_; ++t) {
       program_.add(x + t * matrix.rows + rows.begin, sum + t * matrix.rows + rows.begin, rows.end - rows.begin);
     }
   });
-  if (norm.source != nullptr) {
+  if (!in_parts) {
     member_.barrier();
     const Range own = part(tokens_, 1, member_.index(), member_.count());
     for (int64_t t = own.begin; t < own.end; ++t) {
       float* row = sum + t * matrix.rows;
-      program_.rms_norm(row, weights(norm), row, matrix.rows, program_.description.norm_epsilon);
+      if (ending.apart != nullptr) {
+        float* other = scratch(program_.apart) + t * matrix.rows;
+        normalise(row, ending.apart->beside_output_norm);
+        normalise(other, ending.apart->experts_output_norm);
+        program_.add(row, other, matrix.rows);
+      }
+      if (ending.norm.source != nullptr) normalise(row, ending.norm);
       program_.add(x + t * matrix.rows, row, matrix.rows);
+      for (int64_t i = 0; ending.scale != 1 && i < matrix.rows; ++i) x[t * matrix.rows + i] *= ending.scale;
     }
   }
   end_stage();
@@ -158,11 +172,15 @@ void Pass::end_stage() {
   member_.barrier();
 }
 
-void Pass::feed_forward(const Block& block) {
-  if (block.experts.empty()) {
+void Pass::normalise(float* row, const Vector& norm) const {
+  program_.rms_norm(row, weights(norm), row, norm.count, program_.description.norm_epsilon);
+}
+
+void Pass::feed_forward(const Block& block, float scale) {
+  if (!block.experts.empty()) experts(block);
+  if (block.experts.empty() || block.apart()) {
     prepare(scratch(program_.x), tokens_, &block.feed_forward_norm, {&block.gate, &block.up});
   } else {
-    experts(block);
     if (block.gate.rows == 0) return;
     prepare(scratch(alone() ? desk_.normed : program_.normed), tokens_, nullptr, {&block.gate, &block.up});
   }
@@ -182,7 +200,8 @@ void Pass::feed_forward(const Block& block) {
     }
   });
   member_.barrier();
-  add_product(block.down, gate, block.inner_norm, block.feed_forward_output_norm);
+  add_product(block.down, gate, block.inner_norm,
+              {block.feed_forward_output_norm, block.apart() ? &block : nullptr, scale});
 }
 
 void Pass::head() {

@@ -82,24 +82,35 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
   };
   // The embedding is copied as it is.
   const Embedding& embedding = program_.embedding;
-  Matrix copied;
-  copied.rows = embedding.rows;
-  copied.columns = program_.description.embedding;
-  copied.offset = embedding.offset;
-  copied.source = embedding.source;
-  add_tasks(tasks, copied);
+  std::vector<Matrix> copied;
+  for (const Embedding* each : {&program_.embedding, &program_.input_embedding}) {
+    Matrix rows;
+    rows.rows = each->rows;
+    rows.columns = each->columns;
+    rows.offset = each->offset;
+    rows.source = each->source;
+    copied.push_back(rows);
+  }
+  for (const Matrix& rows : copied) {
+    if (rows.source != nullptr) add_tasks(tasks, rows);
+  }
+  load_matrix(program_.input_projection);
+  load_vector(program_.input_norm);
   for (const Block& block : program_.blocks) {
     for (const Vector* vector :
          {&block.attention_norm, &block.query_norm, &block.key_norm, &block.attended_norm, &block.sinks,
           &block.inner_norm, &block.attention_output_norm, &block.feed_forward_norm, &block.feed_forward_output_norm,
-          &block.choice_bias, &block.delta_net.step_bias, &block.delta_net.decay, &block.delta_net.norm}) {
+          &block.choice_bias, &block.delta_net.step_bias, &block.delta_net.decay, &block.delta_net.norm,
+          &block.router_norm, &block.experts_norm, &block.experts_output_norm, &block.beside_output_norm,
+          &block.input_norm}) {
       load_vector(*vector);
     }
     load_convolution(block.delta_net);
     const DeltaNet& mixer = block.delta_net;
-    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate,
-                                 &block.up, &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key,
-                                 &mixer.value, &mixer.gate, &mixer.beta, &mixer.step, &mixer.output}) {
+    for (const Matrix* matrix :
+         {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate, &block.up,
+          &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key, &mixer.value, &mixer.gate,
+          &mixer.beta, &mixer.step, &mixer.output, &block.input_gate, &block.input_projection}) {
       load_matrix(*matrix);
     }
     for (const Expert& expert : block.experts) {

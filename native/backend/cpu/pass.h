@@ -39,6 +39,12 @@ class Pass {
     void* place;
   };
 
+  struct Ending {
+    const Vector& norm;
+    const Block* apart = nullptr;  // whose experts' sum joins the product first
+    float scale = 1;
+  };
+
   struct Projection {
     const Matrix* matrix;
     float* out;
@@ -60,7 +66,8 @@ class Pass {
   // Embeddings and the angles of every position.
   void begin();
   // Source rows (normalised first, where `norm` is given) in the form each user's kernel takes; users whose kernels
-  // share a form share the result. Ends with a barrier unless every member works for itself.
+  // share a form share the result. Users after the first may have no rows. Ends with a barrier unless every member
+  // works for itself.
   void prepare(const float* source, int64_t rows, const Vector* norm, Users users);
   // The same for rows `range` alone, without norm and barrier. `own`: into this member's scratch.
   void form(const float* source, int64_t rows, Range range, Users users, bool own);
@@ -72,8 +79,13 @@ class Pass {
   void multiply(const Projection& projection, int64_t rows, Range range);
   // This member's share of several products of the prepared form.
   void multiply_all(std::span<const Projection> projections);
-  // x += matrix * source, both source and product normalised first where there is a norm. Ends the stage.
-  void add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Vector& norm);
+  // x = (x + norm(matrix * norm(source))) * scale, with the norms that are there. Ends the stage.
+  void add_product(const Matrix& matrix, const float* source, const Vector& source_norm, const Ending& ending);
+  // x += the layer's own view of each token.
+  void token_input(const Block& block, size_t layer);
+  // Those of all layers.
+  void token_inputs();
+  void normalise(float* row, const Vector& norm) const;
   void end_stage();
   void head();
 
@@ -98,6 +110,8 @@ class Pass {
   // Heads [begin, end) of the query, then key, then value heads, then the queries' gates: product, norm, rope, and the
   // store into pages.
   void project(const Block& block, int64_t begin, int64_t end);
+  void value_from_key(const Block& block, int64_t t, Range heads, const float* keys);
+  void normalise_values(const Block& block, Range heads, float* first);
   void store(const Block& block, int64_t t, Range heads, const float* first, bool values);
   uint8_t* page_of(const Block& block, uint32_t page, int64_t kv_head, bool values) const;
   void attend(const Block& block);
@@ -110,8 +124,9 @@ class Pass {
   void delta_piece(const DeltaNet& mixer, int64_t key_head, uint8_t* slot, Range tokens);
   void copy_delta(const DeltaNet& mixer, int64_t key_head, const uint8_t* from, uint8_t* to) const;
 
-  void feed_forward(const Block& block);
+  void feed_forward(const Block& block, float scale);
   // x += what the chosen experts of each token make of it; leaves the normalised x for a feed-forward beside them.
+  // Experts apart leave their sum in Program::apart instead.
   void experts(const Block& block);
   // The experts of token t, best first, and the weight of each.
   void choose(const Block& block, int64_t t, int32_t* experts, float* shares);

@@ -45,6 +45,7 @@ void require_format(const KernelSet& kernels, const gguf::Tensor& tensor, const 
 Program::Program(const model::Description& source, const KernelSet& kernels, const Setup& setup, int thread_count)
     : description(source), threads(thread_count), kernels_(kernels) {
   chunk = std::min<int64_t>(chunk_tokens, static_cast<int64_t>(setup.context));
+  gelu_mul = kernels.function<kernel::GeluMul>("gelu_mul");
   rms_norm = kernels.function<kernel::RmsNorm>("rms_norm");
   softcap = kernels.function<kernel::Softcap>("softcap");
   add = kernels.function<kernel::Add>("add");
@@ -61,6 +62,17 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
   place_pages(setup.context);
   place_slots();
   place_scratch();
+}
+
+Embedding Program::place_rows(const model::Matrix& matrix) {
+  const gguf::Tensor& tensor = *matrix.tensor;
+  require_format(kernels_, tensor, "dequantize");
+  return {weights_.add(tensor.bytes),
+          tensor.bytes / static_cast<uint64_t>(matrix.rows),
+          matrix.rows,
+          matrix.columns,
+          &tensor,
+          kernels_.function<kernel::Dequantize>("dequantize", tensor.format->key)};
 }
 
 Vector Program::place(const gguf::Tensor* tensor) {
@@ -140,7 +152,15 @@ void Program::place(const model::Layer& layer, Block& block) {
   block.choice = experts.choice;
   block.router = place(experts.router);
   block.choice_bias = place(experts.choice_bias);
+  block.router_norm = place(experts.router_norm);
+  block.experts_norm = place(experts.norm);
+  block.experts_output_norm = place(experts.output_norm);
+  block.beside_output_norm = place(experts.beside_output_norm);
   block.shared_gate = place(layer.shared_gate);
+  block.input_gate = place(layer.token_input.gate);
+  block.input_projection = place(layer.token_input.projection);
+  block.input_norm = place(layer.token_input.norm);
+  block.output_scale = layer.scale;
   for (const model::FeedForward& expert : experts.each) {
     block.experts.push_back({place(expert.gate), place(expert.up), place(expert.down)});
   }
@@ -163,9 +183,11 @@ void Program::place(const model::Attention& from, uint64_t context, Block& block
   block.key_norm = place(from.key_norm);
   block.attended_norm = place(from.attended_norm);
   block.sinks = place(from.sinks);
+  block.value_norm = from.value_norm;
+  block.reads_block = from.reads_layer;
   block.heads_whole = true;
   for (const Matrix* matrix : {&block.query, &block.key, &block.value}) {
-    if (block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
+    if (matrix->rows > 0 && block.head_dim % matrix->kernel->row_granule != 0) block.heads_whole = false;
   }
 }
 
@@ -190,11 +212,12 @@ void Program::place(const model::DeltaNet& from, DeltaNet& to) {
 }
 
 void Program::place_weights(uint64_t context) {
-  const gguf::Tensor& tokens = *description.token_embedding.tensor;
-  require_format(kernels_, tokens, "dequantize");
-  embedding = {weights_.add(tokens.bytes), tokens.bytes / static_cast<uint64_t>(description.vocabulary),
-               description.vocabulary, &tokens,
-               kernels_.function<kernel::Dequantize>("dequantize", tokens.format->key)};
+  embedding = place_rows(description.token_embedding);
+  if (const model::TokenInputs& inputs = description.token_inputs; inputs.width > 0) {
+    input_embedding = place_rows(inputs.embedding);
+    input_projection = place(inputs.projection);
+    input_norm = place(inputs.norm);
+  }
   for (const model::Layer& layer : description.layers) {
     Block block;
     block.attention_norm = place(layer.attention_norm);
@@ -208,11 +231,12 @@ void Program::place_weights(uint64_t context) {
     blocks.push_back(std::move(block));
   }
   output_norm = place(description.output_norm);
+  const gguf::Tensor& tokens = *description.token_embedding.tensor;
   const model::Matrix& head = description.output;
   require_format(kernels_, *head.tensor, "matmul");
   const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(head.tensor->format->key);
   if (head.tensor == &tokens && kernel.pack == nullptr) {
-    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, 0, {}};
+    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, 0, {}, head.scale};
   } else {
     output = place(head);
   }
@@ -222,6 +246,12 @@ void Program::place_weights(uint64_t context) {
 void Program::place_pages(uint64_t context) {
   for (Block& block : blocks) {
     if (block.kv_heads == 0) continue;
+    if (block.reads_block >= 0) {
+      const Block& own = blocks[static_cast<size_t>(block.reads_block)];
+      block.kv_offset = own.kv_offset;
+      block.kv_bytes = own.kv_bytes;
+      continue;
+    }
     block.kv_offset = page_bytes;
     block.kv_bytes = static_cast<uint64_t>(page_tokens * block.head_dim) * kv_element;
     page_bytes += block.kv_bytes * 2 * static_cast<uint64_t>(block.kv_heads);
@@ -254,7 +284,7 @@ void Program::place_scratch() {
   const int64_t gate_width =
       widest(blocks, [](const Block& b) { return std::max(b.output_gate.rows, b.delta_net.inner()); });
   const int64_t attended_width = std::max(query_width, gate_width);
-  const int64_t inner_width = widest(blocks, [](const Block& b) { return b.gate.rows; });
+  const int64_t inner_width = widest(blocks, [](const Block& b) { return std::max(b.gate.rows, b.input_gate.rows); });
   x = layout.add(floats(chunk, width));
   const int64_t normed_width =
       widest(blocks, [width](const Block& b) { return std::max({width, b.attended_norm.count, b.inner_norm.count}); });
@@ -270,6 +300,7 @@ void Program::place_scratch() {
   gate = layout.add(floats(chunk, inner_width));
   up = layout.add(floats(chunk, inner_width));
   sum = layout.add(floats(chunk, width));
+  if (input_projection.rows > 0) token_inputs = layout.add(floats(chunk, input_projection.rows));
   hidden = layout.add(floats(most_logit_rows, width));
   logits = layout.add(floats(most_logit_rows, description.vocabulary));
   for (RopeTable& table : ropes) {
@@ -297,9 +328,10 @@ void Program::place_scratch() {
   };
   for (const Block& block : blocks) {
     const DeltaNet& mixer = block.delta_net;
-    for (const Matrix* matrix : {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate,
-                                 &block.up, &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key,
-                                 &mixer.value, &mixer.gate, &mixer.beta, &mixer.step, &mixer.output}) {
+    for (const Matrix* matrix :
+         {&block.query, &block.key, &block.value, &block.output, &block.output_gate, &block.gate, &block.up,
+          &block.down, &block.router, &block.shared_gate, &mixer.query, &mixer.key, &mixer.value, &mixer.gate,
+          &mixer.beta, &mixer.step, &mixer.output, &block.input_gate, &block.input_projection}) {
       measure(*matrix);
     }
     if (mixer.key_heads > 0) {
@@ -318,12 +350,14 @@ void Program::place_scratch() {
     }
   }
   measure(output);
+  measure(input_projection);
   for (uint64_t& place : activations) place = layout.add(shared_activations);
   for (int i = 0; i < threads; ++i) {
     Desk desk;
     for (uint64_t& place : desk.activations) place = layout.add(own_activations);
     desk.normed = layout.add(floats(redundant_tokens, std::max(normed_width, attended_width)));
     desk.kernel = layout.add(kernel_scratch);
+    if (input_projection.rows > 0) desk.token_input = layout.add(floats(1, input_projection.rows));
     desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));
     desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));
     desks.push_back(desk);
@@ -346,6 +380,7 @@ void Program::place_expert_scratch(Layout& layout) {
   expert_gate = layout.add(floats(used, inner));
   expert_up = layout.add(floats(used, inner));
   expert_out = layout.add(floats(chunk * used, width));
+  if (std::ranges::any_of(blocks, &Block::apart)) apart = layout.add(floats(chunk, width));
   for (Desk& desk : desks) {
     desk.scores = layout.add(2 * floats(1, experts));
     desk.chosen = layout.add(floats(1, used));

@@ -54,6 +54,7 @@ struct Embedding {
   uint64_t offset = nowhere;
   uint64_t row_bytes = 0;
   int64_t rows = 0;
+  int64_t columns = 0;
   const gguf::Tensor* source = nullptr;
   kernel::Dequantize dequantize = nullptr;
 };
@@ -92,7 +93,9 @@ struct Block {
   Matrix query, key, value, output;
   Matrix output_gate;  // no rows: none
   Vector query_norm, key_norm, attended_norm, sinks;
+  bool value_norm = false;
   Vector attention_output_norm, feed_forward_output_norm;
+  int64_t reads_block = -1;  // whose keys and values this one attends to; -1: its own
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
@@ -104,7 +107,14 @@ struct Block {
   model::Choice choice;
   Matrix router;
   Vector choice_bias;
-  Matrix shared_gate;  // no rows: none
+  Vector router_norm, experts_norm, experts_output_norm, beside_output_norm;  // of experts apart
+  Matrix shared_gate;                                                         // no rows: none
+  // A further input of this layer: see model::TokenInput.
+  Matrix input_gate, input_projection;
+  Vector input_norm;
+  float output_scale = 1;
+
+  bool apart() const { return experts_output_norm.source != nullptr; }
 };
 
 // Scratch of one thread.
@@ -115,6 +125,7 @@ struct Desk {
   uint64_t scores = 0, chosen = 0, shares = 0;  // of one token
   uint64_t ends = 0, order = 0;
   uint64_t expert_rows = 0, expert_gate = 0, expert_up = 0;  // [expert_tokens]
+  uint64_t token_input = 0;                                  // of one token, all layers
   uint64_t key_pages = 0;
   uint64_t value_pages = 0;
 };
@@ -131,12 +142,15 @@ struct Program {
   uint32_t slots = 0;
   uint64_t slot_bytes = 0;
 
-  Embedding embedding;
+  Embedding embedding, input_embedding;
+  Matrix input_projection;
+  Vector input_norm;
   std::vector<Block> blocks;
   Vector output_norm;
   Matrix output;
   std::vector<RopeTable> ropes;
 
+  kernel::GeluMul gelu_mul = nullptr;
   kernel::RmsNorm rms_norm = nullptr;
   kernel::Softcap softcap = nullptr;
   kernel::Add add = nullptr;
@@ -157,6 +171,8 @@ struct Program {
   uint64_t router = 0, shared_gate = 0, chosen = 0, shares = 0;
   uint64_t expert_gate = 0, expert_up = 0;  // [used], of one token
   uint64_t expert_out = 0;                  // [chunk * used]
+  uint64_t apart = 0;                       // [chunk][embedding]: what experts apart add
+  uint64_t token_inputs = 0;                // [chunk][layers * width]
   uint64_t hidden = 0;                      // [most_logit_rows][embedding]
   uint64_t logits = 0;                      // [most_logit_rows][vocabulary]
   std::vector<Desk> desks;
@@ -164,6 +180,7 @@ struct Program {
   Pools pools;
 
  private:
+  Embedding place_rows(const model::Matrix& matrix);
   Vector place(const gguf::Tensor* tensor);
   Vector place(const gguf::Tensor* tensor, int64_t first, int64_t count);
   Matrix place(const model::Matrix& matrix);

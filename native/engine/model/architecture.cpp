@@ -10,6 +10,7 @@ namespace {
 constexpr Architecture table[] = {
     {"bitnet", describe_bitnet},
     {"gemma3", describe_gemma3},
+    {"gemma4", describe_gemma4},
     {"glm4", describe_glm4},
     {"glm4moe", describe_glm4moe},
     {"gpt-oss", describe_gpt_oss},

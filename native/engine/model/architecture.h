@@ -24,6 +24,7 @@ std::string architecture_name(const gguf::File& file);
 
 Description describe_bitnet(const Header& header);
 Description describe_gemma3(const Header& header);
+Description describe_gemma4(const Header& header);
 Description describe_glm4(const Header& header);
 Description describe_glm4moe(const Header& header);
 Description describe_gpt_oss(const Header& header);

@@ -8,11 +8,13 @@ namespace halogen::model {
 namespace {
 
 // Three tensors, or one that holds the rows of all three.
-void read_projections(const Header& header, const std::string& block, int64_t columns, int64_t query_rows,
-                      int64_t kv_rows, Attention& attention) {
+void read_projections(const Header& header, const Dense& kind, const std::string& block, int64_t columns,
+                      int64_t query_rows, int64_t kv_rows, Attention& attention) {
   if (header.file().tensor(block + "attn_qkv.weight") == nullptr) {
     attention.query = header.matrix_with_bias(block + "attn_q", columns, query_rows);
+    if (attention.reads_layer >= 0) return;
     attention.key = header.matrix_with_bias(block + "attn_k", columns, kv_rows);
+    if (kind.value_from_key && header.file().tensor(block + "attn_v.weight") == nullptr) return;
     attention.value = header.matrix_with_bias(block + "attn_v", columns, kv_rows);
     return;
   }
@@ -33,6 +35,35 @@ void part_gate(const Header& header, Attention& attention) {
       Header::alternate(both, attention.heads, attention.head_dim, attention.head_dim, 2 * attention.head_dim);
 }
 
+// Sizes and rope of a layer, which differ where it slides.
+void read_shape(const Header& header, const Dense& kind, int64_t i, const Rope& rope, int64_t embedding,
+                Attention& attention) {
+  const bool slides = kind.sliding && kind.sliding->layers[static_cast<size_t>(i)];
+  const auto whole = [&](const std::string& name, int64_t fallback, int64_t least, int64_t most) {
+    const int64_t general = header.whole_or(name, fallback, least, most);
+    return slides ? header.whole_or(name + "_swa", general, least, most) : general;
+  };
+  attention.head_dim = whole("attention.key_length", embedding / attention.heads, 1, 4096);
+  if (attention.head_dim < 2 || whole("attention.value_length", attention.head_dim, 1, 4096) != attention.head_dim) {
+    header.unsupported("keys and values of different lengths");
+  }
+  attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
+  attention.rope = rope;
+  attention.rope.rotated = whole("rope.dimension_count", attention.head_dim, 2, 4096);
+  if (attention.rope.rotated % 2 != 0 || attention.rope.rotated > attention.head_dim) {
+    header.unsupported("rope over " + std::to_string(attention.rope.rotated) + " of " +
+                       std::to_string(attention.head_dim) + " dimensions");
+  }
+  if (!slides) {
+    attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
+    return;
+  }
+  attention.window = kind.sliding->window;
+  const double base = kind.sliding->base > 0 ? kind.sliding->base : rope.base;
+  attention.rope.base = header.real_or("rope.freq_base_swa", base, 1, 1e12);
+  if (!kind.sliding->scaled) attention.rope.scale = 1;
+}
+
 void read_attention(const Header& header, const Dense& kind, const std::string& block, int64_t i, const Rope& rope,
                     int64_t embedding, Attention& attention) {
   attention.heads = header.whole_at("attention.head_count", i, -1, 1, 1 << 16);
@@ -41,28 +72,21 @@ void read_attention(const Header& header, const Dense& kind, const std::string& 
     header.unsupported(std::to_string(attention.heads) + " heads over " + std::to_string(attention.kv_heads) +
                        " key-value heads");
   }
-  attention.head_dim = header.whole_or("attention.key_length", embedding / attention.heads, 1, 4096);
-  if (attention.head_dim < 2 ||
-      header.whole_or("attention.value_length", attention.head_dim, 1, 4096) != attention.head_dim) {
-    header.unsupported("keys and values of different lengths");
-  }
-  attention.scale = static_cast<float>(1.0 / std::sqrt(static_cast<double>(attention.head_dim)));
-  attention.rope = rope;
-  attention.rope.rotated = header.whole_or("rope.dimension_count", attention.head_dim, 2, attention.head_dim);
-  if (attention.rope.rotated % 2 != 0) header.unsupported("rope over an odd number of dimensions");
-  attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
+  read_shape(header, kind, i, rope, embedding, attention);
   if (kind.adjust) kind.adjust(i, attention);
 
   const int64_t query_rows = attention.heads * attention.head_dim;
   const int64_t kv_rows = attention.kv_heads * attention.head_dim;
-  read_projections(header, block, embedding, kind.output_gate ? 2 * query_rows : query_rows, kv_rows, attention);
+  read_projections(header, kind, block, embedding, kind.output_gate ? 2 * query_rows : query_rows, kv_rows, attention);
   if (kind.output_gate) part_gate(header, attention);
   attention.output = header.matrix_with_bias(block + "attn_output", query_rows, embedding);
   attention.sinks = header.vector_or_null(block + "attn_sinks.weight", attention.heads);
   if (kind.inner_norms) attention.attended_norm = header.vector(block + "attn_sub_norm.weight", query_rows);
   if (kind.head_norms) {
     attention.query_norm = header.vector(block + "attn_q_norm.weight", attention.head_dim);
-    attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
+    if (attention.reads_layer < 0) {
+      attention.key_norm = header.vector(block + "attn_k_norm.weight", attention.head_dim);
+    }
   }
 }
 
@@ -109,8 +133,10 @@ Description describe_dense(const Header& header, const Dense& kind) {
     layer.feed_forward.activation = kind.activation;
     if (kind.mixture && header.file().tensor(block + "ffn_gate_inp.weight") != nullptr) {
       describe_experts(header, block, model.embedding, *kind.mixture, layer);
-      model.layers.push_back(std::move(layer));
-      continue;
+      if (!kind.mixture->beside) {
+        model.layers.push_back(std::move(layer));
+        continue;
+      }
     }
 
     const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);

@@ -11,6 +11,15 @@ namespace halogen::model {
 struct Mixture {
   Gating gating = Gating::softmax;
   bool normalised = true;
+  bool beside = false;  // every layer with experts has the usual feed-forward too
+};
+
+// Layers that see a window only; they take the keys named *_swa.
+struct Sliding {
+  std::vector<bool> layers;  // whether each slides
+  int64_t window = 0;
+  double base = 0;     // of rope where the file says none; 0: as in the others
+  bool scaled = true;  // rope is scaled as in the others
 };
 
 struct Dense {
@@ -23,6 +32,8 @@ struct Dense {
   Gate activation = Gate::silu;
   const char* feed_forward_norm = "ffn_norm";
   std::optional<Mixture> mixture = {};
+  std::optional<Sliding> sliding = {};
+  bool value_from_key = false;  // where there is no attn_v
   // Last word on one layer's attention, whose numbers come from the file: window, rope, scale.
   std::function<void(int64_t layer, Attention& attention)> adjust = {};
   // Reads another mixer in place of attention. False: this layer has attention.

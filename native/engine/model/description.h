@@ -53,11 +53,13 @@ struct Attention {
   Rope rope;
   Matrix query;
   Matrix key;
-  Matrix value;
+  Matrix value;  // null: values are the product of `key`, before its norm
   Matrix output;
   Matrix gate;                               // may be null: what the heads give is multiplied by its sigmoid
   const gguf::Tensor* query_norm = nullptr;  // per head, before rope
   const gguf::Tensor* key_norm = nullptr;
+  bool value_norm = false;                      // RMS norm of each value head, without weight
+  int64_t reads_layer = -1;                     // an earlier layer whose keys and values it takes in place of its own
   const gguf::Tensor* attended_norm = nullptr;  // of all heads together, before `output`
   const gguf::Tensor* sinks = nullptr;          // [heads]: a score in each head's softmax that has no value
 };
@@ -110,6 +112,29 @@ struct Experts {
   Matrix router;                              // rows are experts
   const gguf::Tensor* choice_bias = nullptr;  // added to the scores for the choice alone
   std::vector<FeedForward> each;              // all of one shape and format; empty: no experts
+  // Experts apart from the feed-forward beside them, each side with norms of its own; null: one norm before both, none
+  // behind.
+  const gguf::Tensor* router_norm = nullptr;
+  const gguf::Tensor* norm = nullptr;
+  const gguf::Tensor* output_norm = nullptr;
+  const gguf::Tensor* beside_output_norm = nullptr;
+};
+
+// x += norm(projection(gelu(gate x) * the layer's part of TokenInputs))
+struct TokenInput {
+  Matrix gate;  // no tensor: none
+  Matrix projection;
+  const gguf::Tensor* norm = nullptr;
+};
+
+// For every token and layer: scale * (norm(projection x0) + embedding_scale * embedding[token]), x0 the embedded token.
+struct TokenInputs {
+  int64_t width = 0;  // of one layer's part; 0: none
+  Matrix embedding;   // rows are tokens: the layers' parts one after the other
+  float embedding_scale = 1;
+  Matrix projection;
+  const gguf::Tensor* norm = nullptr;  // [width]
+  float scale = 1;
 };
 
 struct Layer {
@@ -122,6 +147,8 @@ struct Layer {
   Experts experts;
   Matrix shared_gate;  // one row, may be null: its sigmoid is the weight of feed_forward beside experts
   const gguf::Tensor* feed_forward_output_norm = nullptr;
+  TokenInput token_input;
+  float scale = 1;  // of x when all is added
 };
 
 struct Description {
@@ -132,6 +159,7 @@ struct Description {
   float norm_epsilon = 0;
   Matrix token_embedding;  // rows are tokens
   float embedding_scale = 1;
+  TokenInputs token_inputs;
   std::vector<Layer> layers;
   const gguf::Tensor* output_norm = nullptr;
   Matrix output;        // the same tensor as token_embedding when tied

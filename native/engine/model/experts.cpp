@@ -27,12 +27,13 @@ void describe_experts(const Header& header, const std::string& block, int64_t em
   experts.choice_bias = header.vector_or_null(block + "exp_probs_b.bias", count);
 
   // One tensor may hold, for each expert, the rows of its gate and then those of up.
-  const std::string joined = block + "ffn_gate_up_exps.weight";
-  const bool together = header.file().tensor(joined) != nullptr;
-  const int64_t width = together ? rows_of(header, joined) / 2 : rows_of(header, block + "ffn_gate_exps.weight");
+  const std::string joined = block + "ffn_gate_up_exps";
+  const bool together = header.file().tensor(joined + ".weight") != nullptr;
+  const int64_t width =
+      together ? rows_of(header, joined + ".weight") / 2 : rows_of(header, block + "ffn_gate_exps.weight");
   std::vector<Matrix> gate, up;
   if (together) {
-    gate = up = header.stack(block + "ffn_gate_up_exps", embedding, 2 * width, count);
+    gate = up = header.stack(joined, embedding, 2 * width, count);
     for (Matrix& each : gate) each.rows = width;
     for (Matrix& each : up) each.rows = width, each.first_row += width, each.first_bias += width;
   } else {

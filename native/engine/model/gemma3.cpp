@@ -8,25 +8,20 @@ namespace halogen::model {
 
 Description describe_gemma3(const Header& header) {
   const int64_t layers = header.whole("block_count", 1, 1000);
-  const int64_t window = header.whole("attention.sliding_window", 1, int64_t{1} << 31);
-  const double window_base = header.real_or("rope.freq_base_swa", 10000, 1, 1e12);
-  const std::vector<bool> slides = header.sliding_layers(layers, 6);
 
   Dense kind;
   kind.pairing = Pairing::halves;
   kind.head_norms = true;
   kind.output_norms = true;
   kind.activation = Gate::gelu;
-  kind.adjust = [&](int64_t layer, Attention& attention) {
+  kind.sliding = {header.sliding_layers(layers, 6), header.whole("attention.sliding_window", 1, int64_t{1} << 31),
+                  10000, false};
+  kind.adjust = [&](int64_t, Attention& attention) {
     // The 27B, known by its depth as in the makers' code, scales queries by the width per head instead of the head.
     if (layers == 62) {
       const double width = static_cast<double>(header.whole("embedding_length", 1, 1 << 20));
       attention.scale = static_cast<float>(1.0 / std::sqrt(width / static_cast<double>(attention.heads)));
     }
-    if (!slides[static_cast<size_t>(layer)]) return;
-    attention.window = window;
-    attention.rope.base = window_base;
-    attention.rope.scale = 1;
   };
   Description model = describe_dense(header, kind);
   model.embedding_scale = std::sqrt(static_cast<float>(model.embedding));

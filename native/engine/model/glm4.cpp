@@ -1,4 +1,5 @@
-// Architecture "glm4": GLM-4 0414. Norms before and after each part, rope over half of each head, the gate joined with up.
+// Architecture "glm4": GLM-4 0414. Norms before and after each part, rope over half of each head, the gate joined with
+// up.
 #include "native/engine/model/dense.h"
 
 namespace halogen::model {

@@ -5,19 +5,15 @@ namespace halogen::model {
 
 Description describe_gpt_oss(const Header& header) {
   const int64_t layers = header.whole("block_count", 1, 1000);
-  const int64_t window = header.whole("attention.sliding_window", 1, int64_t{1} << 31);
-  const std::vector<bool> slides = header.sliding_layers(layers, 2);
 
   Dense kind;
   kind.pairing = Pairing::halves;
   kind.feed_forward_norm = "post_attention_norm";
   kind.activation = Gate::clamped;
   kind.mixture = {Gating::softmax, true};
-  kind.adjust = [&](int64_t layer, Attention& attention) {
-    // The makers' configuration says `truncate: false`; no key of the file does.
-    attention.rope.whole_borders = false;
-    if (slides[static_cast<size_t>(layer)]) attention.window = window;
-  };
+  kind.sliding = {header.sliding_layers(layers, 2), header.whole("attention.sliding_window", 1, int64_t{1} << 31)};
+  // The makers' configuration says `truncate: false`; no key of the file does.
+  kind.adjust = [](int64_t, Attention& attention) { attention.rope.whole_borders = false; };
   return describe_dense(header, kind);
 }
 

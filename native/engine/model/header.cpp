@@ -130,11 +130,20 @@ const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int
 float Header::scale_of(const std::string& name, int64_t index, int64_t count) const {
   const gguf::Tensor* found = file_.tensor(name.substr(0, name.rfind('.')) + ".scale");
   if (found == nullptr || found->elements != static_cast<uint64_t>(count)) return 1;
-  if (found->format == nullptr || std::string_view(found->format->name) != "F32") {
-    unsupported("a scale that is not F32 (\"" + std::string(found->name) + "\")");
+  return element(*found, index);
+}
+
+float Header::factor(const std::string& name) const {
+  const gguf::Tensor* found = vector_or_null(name, 1);
+  return found != nullptr ? element(*found, 0) : 1;
+}
+
+float Header::element(const gguf::Tensor& tensor, int64_t index) const {
+  if (tensor.format == nullptr || std::string_view(tensor.format->name) != "F32") {
+    unsupported("a scale that is not F32 (\"" + std::string(tensor.name) + "\")");
   }
   float value = 0;
-  std::memcpy(&value, file_.tensor_data(*found) + static_cast<uint64_t>(index) * sizeof value, sizeof value);
+  std::memcpy(&value, file_.tensor_data(tensor) + static_cast<uint64_t>(index) * sizeof value, sizeof value);
   return value;
 }
 

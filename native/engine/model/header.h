@@ -41,6 +41,8 @@ class Header {
   Matrix slice_with_bias(const std::string& base, int64_t columns, int64_t first, int64_t rows, int64_t total) const;
   // `count` matrices in one tensor, and their biases in another, where there is one.
   std::vector<Matrix> stack(const std::string& base, int64_t columns, int64_t rows, int64_t count) const;
+  // The only element of an F32 tensor, or 1 where there is none.
+  float factor(const std::string& name) const;
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
   const gguf::Tensor* vector_or_null(const std::string& name, int64_t count) const;
 
@@ -52,6 +54,7 @@ class Header {
   std::vector<bool> each_layer(std::string_view name, int64_t layers) const;
   const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
                              int64_t depth = 1) const;
+  float element(const gguf::Tensor& tensor, int64_t index) const;
   // Of matrix `index` of `count` in tensor `name`: the number beside it in <base>.scale, where there is one each.
   float scale_of(const std::string& name, int64_t index, int64_t count) const;
   int64_t in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const;
