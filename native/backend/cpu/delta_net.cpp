@@ -40,7 +40,7 @@ void Pass::delta_net(const Block& block) {
     for (int64_t head = member_.take(); head < mixer.key_heads; head = member_.take()) delta_heads(mixer, head);
   }
   member_.barrier();
-  add_product(mixer.output, scratch(program_.attended), {}, block.attention_output_norm);
+  add_product(mixer.output, scratch(program_.attended), {}, {block.attention_output_norm});
 }
 
 void Pass::delta_heads(const DeltaNet& mixer, int64_t key_head) {
