@@ -92,11 +92,12 @@ def per_layer():
     return "Gemma4ForCausalLM", "Gemma4TextConfig", c, r, s
 
 
-def bitnet():
-    """1bitLLM's form, which GGUF's `bitnet` means: SiLU gate, a norm before each output projection; ternary weights with one scale."""
-    c = dict(BASE, intermediate_size=96, hidden_act="silu", tie_word_embeddings=True, rope_parameters=rope(), bos_token_id=1,
+def bitnet(arch="bitnet", act="silu"):
+    """`bitnet` is 1bitLLM's form: SiLU gate, a norm before each output projection; ternary weights with one scale. Microsoft's own,
+    `bitnet-b1.58`, has a squared ReLU."""
+    c = dict(BASE, intermediate_size=96, hidden_act=act, tie_word_embeddings=True, rope_parameters=rope(), bos_token_id=1,
              eos_token_id=2)
-    r = common("bitnet", c, 16, {"rope.scaling.type": "linear", "rope.scaling.factor": 1.0})
+    r = common(arch, c, 16, {"rope.scaling.type": "linear", "rope.scaling.factor": 1.0})
     s = {}
     head(r, s, c)
 

@@ -14,6 +14,7 @@ import transformers
 import family
 import gemma4
 import hybrid
+import variant
 from portable import tokens
 
 FAMILIES = {
@@ -25,13 +26,20 @@ FAMILIES = {
     "qwen2moe": family.qwen2moe,
     "qwen3": family.qwen3,
     "qwen3moe": family.qwen3moe,
+    "qwen3-yarn": variant.qwen3_yarn,
+    "mistral3": variant.mistral3,
+    "llama-bias": variant.llama_bias,
     "gemma3": family.gemma3,
     "gemma4-moe": gemma4.mixture,
     "gemma4-per-layer": gemma4.per_layer,
     "bitnet": gemma4.bitnet,
+    "bitnet-b1.58": lambda: gemma4.bitnet("bitnet-b1.58", "relu2"),
     "phi3": family.phi3,
+    "phi3-long": lambda: variant.phi3(64),
+    "phi3-short": lambda: variant.phi3(256),
     "glm4": family.glm4,
     "glm4moe": family.glm4moe,
+    "glm4moe-groups": variant.glm4moe_groups,
     "gpt-oss": family.gptoss,
     "gpt-oss-rounded": lambda: family.gptoss(rounded=True),
     "qwen35": hybrid.qwen35,
