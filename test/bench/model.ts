@@ -1,11 +1,10 @@
 /** The models of the peer bench: where each is, and the token ids that it is given. */
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
-import { join, resolve } from "node:path";
+import { readFileSync } from "node:fs";
 import { createTokenizer } from "../../app/token/tokenizer.ts";
 import { readVocabulary } from "../fixtures/gguf-vocabulary.ts";
-import { gemma } from "../fixtures/real-model.ts";
+import { gemma, syntheticModel } from "../fixtures/real-model.ts";
 import { starterModel } from "../fixtures/starter-model.ts";
-import { syntheticMoe, syntheticTokens } from "../fixtures/synthetic-moe.ts";
+import { syntheticTokens } from "../fixtures/synthetic-moe.ts";
 
 export interface BenchModel {
   name: string;
@@ -23,18 +22,6 @@ function fromText(path: string, length: number, round: number): number[] {
     texts.get(path) ?? createTokenizer(readVocabulary(path).vocabulary).encode([{ text: corpus, special: false }]);
   texts.set(path, text);
   return Array.from({ length }, (_, at) => text[(at + round * 97 + 1) % text.length] ?? 0);
-}
-
-/** Made once and kept: the same bytes on every machine, but two seconds of work. */
-export function syntheticModel(name: "mini" | "tiny"): string {
-  const folder = resolve(import.meta.dirname, "../../.cache/synthetic");
-  const path = join(folder, `qwen35moe-${name}.gguf`);
-  if (!existsSync(path)) {
-    mkdirSync(folder, { recursive: true });
-    writeFileSync(`${path}.${process.pid}`, syntheticMoe(name));
-    renameSync(`${path}.${process.pid}`, path);
-  }
-  return path;
 }
 
 export const models: readonly BenchModel[] = [

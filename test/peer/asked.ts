@@ -19,6 +19,13 @@ export interface Run {
   ids: number[];
 }
 
+/** The likeliest token of each step, the second, and how many nats it lies behind. */
+export interface Path {
+  ids: number[];
+  seconds: number[];
+  gaps: number[];
+}
+
 /** Log probabilities by token, one row a position. */
 export interface Rows {
   rows: number;
@@ -35,6 +42,8 @@ export interface Resident {
 export interface Asked {
   introduction: Introduction;
   time(ids: readonly number[], steps: number): Promise<Run>;
+  /** Only llama.cpp's program answers this. */
+  path(ids: readonly number[], steps: number): Promise<Path>;
   score(ids: readonly number[], from: number): Promise<Rows>;
   resident(): Resident;
   close(): Promise<void>;
@@ -71,6 +80,7 @@ export async function ask(program: string, args: readonly string[], scratch: str
   return {
     introduction: await answer<Introduction>(),
     time: (ids, steps) => say<Run>("time", ids, String(steps)),
+    path: (ids, steps) => say<Path>("path", ids, String(steps)),
     score: async (ids, from) => ({
       ...(await say<Omit<Rows, "path">>("score", ids, `${from} ${scores}`)),
       path: scores,
