@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { prepare } from "./build.mjs";
 import { provideTypes, runChecks } from "./check.mjs";
 import { hand, say } from "./command.mjs";
+import { provideGemma } from "./gemma.mjs";
 import { provide } from "./machine.mjs";
 import { ensureModel } from "./model.mjs";
 import { providePeer } from "./peer.mjs";
@@ -41,6 +42,17 @@ async function vectors(env) {
   } catch (error) {
     if (!(error instanceof StepError)) throw error;
     return [`llama.cpp's test vectors could not be had, tests that use them skip: ${explain(error)}`];
+  }
+}
+
+/** A real file that some tests use and skip without. Returns what to say when it cannot be had. */
+async function realFile() {
+  try {
+    await provideGemma();
+    return [];
+  } catch (error) {
+    if (!(error instanceof StepError)) throw error;
+    return [`Gemma 3 270M could not be had, tests that use it skip: ${explain(error)}`];
   }
 }
 
@@ -99,6 +111,7 @@ async function main() {
   if (chosen.some((tier) => tier.model === true)) await ensureModel(folder);
 
   const lines = chosen.some((tier) => tier.vectors === true) ? await vectors(env) : [];
+  if (chosen.some((tier) => tier.real === true)) lines.push(...(await realFile()));
   const total = { passed: 0, failed: 0, skipped: 0 };
   if (only === null || only === "check") {
     say("\n== check");
