@@ -17,6 +17,7 @@ export const errorCodes = [
   "model.tensor_shape",
   "model.missing_key",
   "model.bad_value",
+  "model.not_finite",
   "model.not_found",
   "model.not_loaded",
   "model.too_large",

@@ -49,6 +49,7 @@ inline constexpr const char* model_missing_tensor = "model.missing_tensor";
 inline constexpr const char* model_tensor_shape = "model.tensor_shape";
 inline constexpr const char* model_missing_key = "model.missing_key";
 inline constexpr const char* model_bad_value = "model.bad_value";
+inline constexpr const char* model_not_finite = "model.not_finite";
 inline constexpr const char* model_not_loaded = "model.not_loaded";
 inline constexpr const char* model_too_large = "model.too_large";
 inline constexpr const char* tokenizer_unsupported = "tokenizer.unsupported";

@@ -49,7 +49,7 @@ int32_t best(std::span<const float> logits) {
     highest = logit > highest ? logit : highest;
   }
   if (not_numbers > 0 || !std::isfinite(highest)) {
-    throw Error(code::internal,
+    throw Error(code::model_not_finite,
                 "The model's output is not a number for " + std::to_string(not_numbers) + " of " +
                     std::to_string(logits.size()) + " tokens.",
                 "The model file may be damaged; download it again. If it stays, report it.",
