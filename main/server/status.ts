@@ -18,6 +18,7 @@ const statusByCode: Record<ErrorCode, number> = {
   "model.tensor_shape": 422,
   "model.missing_key": 422,
   "model.bad_value": 422,
+  "model.not_finite": 500,
   "model.not_found": 404,
   "model.not_loaded": 409,
   "model.too_large": 422,
