@@ -30,7 +30,7 @@ struct Dequantizer {
 
   static void q8_0(const void* gguf, float* out, int64_t count) {
     const auto* block = static_cast<const uint8_t*>(gguf);
-    for (int64_t i = 0; i < count; i += kBlock, block += FormatQ8_0::kBytes) {
+    for (int64_t i = 0; i < count; i += kBlock, block += kBytesQ8_0) {
       const Float scale = broadcast_half(block);
       for (int64_t k = 0; k < kBlock; k += kLanes) {
         V::store(out + i + k, V::multiply(V::load_signed_bytes(block + 2 + k), scale));
@@ -40,23 +40,24 @@ struct Dequantizer {
 
   static void q4_0(const void* gguf, float* out, int64_t count) {
     const auto* block = static_cast<const uint8_t*>(gguf);
-    for (int64_t i = 0; i < count; i += kBlock, block += FormatQ4_0::kBytes) {
+    for (int64_t i = 0; i < count; i += kBlock, block += kBytesQ4_0) {
       const Float scale = broadcast_half(block);
       const Float eight = V::set(8.0f);
-      nibbles(block + FormatQ4_0::kCodes, out + i,
-              [&](Float code) { return V::multiply(V::subtract(code, eight), scale); });
+      nibbles(block + 2, out + i, [&](Float code) { return V::multiply(V::subtract(code, eight), scale); });
     }
   }
 
   static void q4_1(const void* gguf, float* out, int64_t count) {
     const auto* block = static_cast<const uint8_t*>(gguf);
-    for (int64_t i = 0; i < count; i += kBlock, block += FormatQ4_1::kBytes) {
+    for (int64_t i = 0; i < count; i += kBlock, block += kBytesQ4_1) {
       const Float scale = broadcast_half(block), minimum = broadcast_half(block + 2);
-      nibbles(block + FormatQ4_1::kCodes, out + i, [&](Float code) { return V::multiply_add(code, scale, minimum); });
+      nibbles(block + 4, out + i, [&](Float code) { return V::multiply_add(code, scale, minimum); });
     }
   }
 
  private:
+  static constexpr int64_t kBytesQ8_0 = 34, kBytesQ4_0 = 18, kBytesQ4_1 = 20;
+
   HALOGEN_INLINE static Float broadcast_half(const uint8_t* from) {
     uint16_t halves[kLanes];
     std::memcpy(halves, from, 2);

@@ -19,12 +19,31 @@ HALOGEN_INLINE constexpr int64_t round_up(int64_t value, int64_t multiple) {
 // Activations of a chunk of tokens stay in the second-level cache while the row tiles pass by.
 constexpr int64_t kChunkBytes = 384 * 1024;
 
-// K gives: kLanes, kTokens (tokens per group), tile_bytes(columns), token_bytes(columns),
-// pack_tile(gguf, tile, columns, rows), prepare_group(x, x_stride, group, columns, tokens) and
+// Activations in groups of kTokens. A gives: kTokens, token_bytes(columns) and
+// prepare_group(x, x_stride, group, columns, tokens). Kernels that name the same A share one prepared form.
+template <class A>
+struct TileActivation {
+  static size_t bytes(int64_t columns, int64_t tokens) { return static_cast<size_t>(A::token_bytes(columns) * tokens); }
+
+  // The last group is interleaved by its own token count, so a single token is a plain row.
+  static void prepare(const float* x, int64_t x_stride, void* activations, int64_t columns, int64_t tokens,
+                      int64_t token_begin, int64_t token_end) {
+    for (int64_t token = token_begin; token < token_end; token += A::kTokens) {
+      const int64_t left = tokens - token;
+      A::prepare_group(x + token * x_stride, x_stride,
+                       static_cast<uint8_t*>(activations) + token * A::token_bytes(columns), columns,
+                       left < A::kTokens ? left : int64_t{A::kTokens});
+    }
+  }
+};
+
+// K gives: Activation, kLanes, kTokens (of a group), tile_bytes(columns), pack_tile(gguf, tile, columns, rows) and
 // run_group<T>(tile, group, columns, out, out_stride, rows). With kPaired also run_pair(tile, next_tile, group,
 // columns, out, out_stride), which multiplies a whole group with two whole tiles.
 template <class K>
 struct TileMatmul {
+  using Activation = TileActivation<typename K::Activation>;
+
   static size_t packed_bytes(int64_t rows, int64_t columns) {
     return static_cast<size_t>(round_up(rows, K::kLanes) / K::kLanes * K::tile_bytes(columns));
   }
@@ -36,21 +55,6 @@ struct TileMatmul {
       K::pack_tile(static_cast<const uint8_t*>(gguf) + row * row_bytes,
                    static_cast<uint8_t*>(packed) + row / K::kLanes * K::tile_bytes(columns), columns,
                    left < K::kLanes ? left : int64_t{K::kLanes});
-    }
-  }
-
-  static size_t activation_bytes(int64_t columns, int64_t tokens) {
-    return static_cast<size_t>(K::token_bytes(columns) * tokens);
-  }
-
-  // The last group is interleaved by its own token count, so a single token is a plain row.
-  static void prepare(const float* x, int64_t x_stride, void* activations, int64_t columns, int64_t tokens,
-                      int64_t token_begin, int64_t token_end) {
-    for (int64_t token = token_begin; token < token_end; token += K::kTokens) {
-      const int64_t left = tokens - token;
-      K::prepare_group(x + token * x_stride, x_stride,
-                       static_cast<uint8_t*>(activations) + token * K::token_bytes(columns), columns,
-                       left < K::kTokens ? left : int64_t{K::kTokens});
     }
   }
 
@@ -68,7 +72,7 @@ struct TileMatmul {
 
   static void run(const MatmulRun& run) {
     const int64_t tile_bytes = K::tile_bytes(run.columns);
-    const int64_t token_bytes = K::token_bytes(run.columns);
+    const int64_t token_bytes = K::Activation::token_bytes(run.columns);
     const int64_t fitting = kChunkBytes / token_bytes / K::kTokens * K::kTokens;
     const int64_t chunk = fitting < K::kTokens ? int64_t{K::kTokens} : fitting;
     for (int64_t begin = 0; begin < run.tokens; begin += chunk) {
@@ -97,7 +101,8 @@ struct TileMatmul {
   }
 
   static constexpr Matmul face() {
-    return Matmul{packed_bytes, pack, activation_bytes, prepare, scratch_bytes, run, K::kLanes, K::kTokens};
+    return Matmul{packed_bytes,  pack, Activation::bytes, Activation::prepare,
+                  scratch_bytes, run,  K::kLanes,         K::kTokens};
   }
 };
 

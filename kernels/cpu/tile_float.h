@@ -25,6 +25,7 @@ struct WeightBF16 {
 
 template <class V, class W>
 struct FloatTile {
+  using Activation = FloatTile;
   using Float = typename V::Float;
   using Element = typename W::Element;
   static constexpr int kLanes = V::kLanes;

@@ -1,4 +1,4 @@
-// Speed of every matmul kernel this CPU can run, on the shapes of SmolLM2-135M: packed GB/s and GMAC/s as JSON.
+// Speed of every matmul kernel this CPU can run, on the shapes of SmolLM2-135M and two larger: GB/s and GMAC/s as JSON.
 // 1 and 2 threads, best of several runs; a single token reads weights that no cache holds, as a whole model would.
 #include <atomic>
 #include <chrono>
@@ -21,8 +21,8 @@ struct Shape {
   int64_t rows, columns;
 };
 
-const Shape kShapes[] = {
-    {"qkv", 960, 576}, {"attention_out", 576, 576}, {"gate_up", 3072, 576}, {"down", 576, 1536}, {"head", 49152, 576}};
+const Shape kShapes[] = {{"qkv", 960, 576},    {"attention_out", 576, 576}, {"gate_up", 3072, 576}, {"down", 576, 1536},
+                         {"head", 49152, 576}, {"expert", 512, 2048},       {"large", 4096, 4096}};
 
 // CPU time of this thread: a kernel never waits, so on an idle machine it is the wall time, and a busy one disturbs it
 // less.
@@ -77,6 +77,7 @@ void bench(const std::string& wanted) {
     if (wanted.empty() && std::strcmp(entry.variant, "reference") == 0) continue;
     const Matmul& matmul = *static_cast<const Matmul*>(entry.data);
     for (const Shape& shape : kShapes) {
+      if (shape.columns % layout(entry.quant).block != 0) continue;
       Random random(1);
       const auto gguf = random_blocks(random, entry.quant, shape.rows * shape.columns);
       const size_t packed_bytes = matmul.packed_bytes(shape.rows, shape.columns);
@@ -91,15 +92,15 @@ void bench(const std::string& wanted) {
           std::memcpy(copy, gguf.data(), packed_bytes);
         }
       }
-      for (const int64_t tokens : {int64_t{1}, int64_t{512}}) {
-        if (tokens > 1 && std::strcmp(shape.name, "head") == 0) continue;
+      for (const int64_t tokens : {int64_t{1}, int64_t{4}, int64_t{512}}) {
+        if (tokens > 4 && std::strcmp(shape.name, "head") == 0) continue;
         const auto x = random_floats(random, tokens * shape.columns);
         Buffer activations(matmul.activation_bytes(shape.columns, tokens));
         matmul.prepare(x.data(), shape.columns, activations.data(), shape.columns, tokens, 0, tokens);
         std::vector<float> out(static_cast<size_t>(tokens * shape.rows));
         Buffer scratch(2 * matmul.scratch_bytes(shape.columns, tokens) + 128);
         for (int threads = 1; threads <= 2; ++threads) {
-          const int inner = tokens == 1 ? static_cast<int>(copies) : 1;
+          const int inner = tokens <= 4 ? static_cast<int>(copies) : 1;
           const double time = best_of(threads, 7, inner, [&](int thread, int i) {
             const int64_t half = shape.rows / 2 / matmul.row_granule * matmul.row_granule;
             MatmulRun run{
