@@ -103,6 +103,13 @@ struct Element {
     });
   }
 
+  static void squared_relu_mul(const float* gate, const float* up, float* out, int64_t count) {
+    each(count, [&](int64_t at, auto load, auto store) {
+      const Float g = V::maximum(V::zero(), load(gate + at));
+      store(out + at, V::multiply(V::multiply(g, g), load(up + at)));
+    });
+  }
+
   static void softcap(float* x, float cap, int64_t count) {
     const Float inner = V::set(2.88539008f / cap);  // 2 log2(e) / cap
     const Float twice = V::set(2.0f * cap), once = V::set(cap);

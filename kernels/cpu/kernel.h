@@ -58,6 +58,9 @@ using SigmoidMul = void (*)(const float* gate, float* x, int64_t count);
 // x[i] *= scale / sqrt(sum(x^2) + eps)
 using L2Norm = void (*)(float* x, int64_t count, float eps, float scale);
 
+// out[i] = max(gate[i], 0)^2 * up[i]
+using SquaredReluMul = void (*)(const float* gate, const float* up, float* out, int64_t count);
+
 // x[i] = cap * tanh(x[i] / cap)
 using Softcap = void (*)(float* x, float cap, int64_t count);
 

@@ -122,6 +122,26 @@ void check_clamped_mul(const kernel::Entry& entry, Random& random, Report& repor
   }
 }
 
+void check_squared_relu_mul(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto squared_relu_mul = function_of<kernel::SquaredReluMul>(entry);
+  for (const int64_t count : kCounts) {
+    std::vector<float> gate = random_floats(random, count), up = random_floats(random, count);
+    std::vector<float> out(static_cast<size_t>(count) + 1, kGuard);
+    squared_relu_mul(gate.data(), up.data(), out.data(), count);
+    double worst = 0;
+    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
+      const double g = std::max(static_cast<double>(gate[i]), 0.0);
+      const double expected = g * g * static_cast<double>(up[i]);
+      const double error = std::fabs(static_cast<double>(out[i]) - expected) / (std::fabs(expected) + 1e-25);
+      if (!(error <= worst)) worst = error;
+    }
+    report.expect(worst, 4e-6, "squared_relu_mul " + std::to_string(count));
+    report.require(out.back() == kGuard, "squared_relu_mul wrote beyond its end");
+    squared_relu_mul(gate.data(), up.data(), gate.data(), count);
+    report.require(std::equal(gate.begin(), gate.end(), out.begin()), "squared_relu_mul in place differs");
+  }
+}
+
 void check_softcap(const kernel::Entry& entry, Random& random, Report& report) {
   const auto softcap = function_of<kernel::Softcap>(entry);
   for (const int64_t count : kCounts) {
@@ -284,6 +304,7 @@ void check_element(const kernel::Entry& entry, Report& report) {
   if (op == "rms_norm") check_rms_norm(entry, random, report);
   if (op == "silu_mul") check_silu_mul(entry, random, report);
   if (op == "gelu_mul") check_gelu_mul(entry, random, report);
+  if (op == "squared_relu_mul") check_squared_relu_mul(entry, random, report);
   if (op == "clamped_mul") check_clamped_mul(entry, random, report);
   if (op == "softcap") check_softcap(entry, random, report);
   if (op == "add") check_add(entry, random, report);

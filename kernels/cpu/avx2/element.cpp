@@ -29,6 +29,10 @@ void l2_norm(float* x, int64_t count, float eps, float scale) {
   Element<Vector>::l2_norm(x, count, eps, scale);
 }
 
+void squared_relu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  Element<Vector>::squared_relu_mul(gate, up, out, count);
+}
+
 void softcap(float* x, float cap, int64_t count) {
   Element<Vector>::softcap(x, cap, count);
 }

@@ -46,6 +46,13 @@ void l2_norm(float* x, int64_t count, float eps, float scale) {
   for (int64_t i = 0; i < count; ++i) x[i] = static_cast<float>(static_cast<double>(x[i]) * factor);
 }
 
+void squared_relu_mul(const float* gate, const float* up, float* out, int64_t count) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float g = gate[i] < 0.0f ? 0.0f : gate[i];
+    out[i] = g * g * up[i];
+  }
+}
+
 void softcap(float* x, float cap, int64_t count) {
   for (int64_t i = 0; i < count; ++i) {
     const double limit = static_cast<double>(cap);

@@ -1,4 +1,5 @@
 // The attention stage of a pass: projections, rope, the store into pages, and the heads over them.
+#include <cmath>
 #include <cstring>
 
 #include "native/backend/cpu/pass.h"
@@ -69,9 +70,16 @@ void Pass::project(const Block& block, int64_t begin, int64_t end) {
                         scratch(table.cosine) + t * half, scratch(table.sine) + t * half, block.neox);
         }
       }
+      if (i == 0 && block.growth != 0) grow(block, t, own, first);
       if (i > 0) store(block, t, own, first, i == 2);
     }
   }
+}
+
+void Pass::grow(const Block& block, int64_t t, Range heads, float* queries) const {
+  const int64_t steps = model_.rows_[static_cast<size_t>(t)].position / block.growth_step;
+  const float factor = 1.0f + block.growth * std::log(static_cast<float>(steps + 1));
+  for (int64_t i = 0; i < (heads.end - heads.begin) * block.head_dim; ++i) queries[i] *= factor;
 }
 
 void Pass::value_from_key(const Block& block, int64_t t, Range heads, const float* keys) {

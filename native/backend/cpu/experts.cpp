@@ -1,11 +1,45 @@
 // The experts of a layer: each token's best few, weighted by how well they score.
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 
 #include "native/backend/cpu/pass.h"
 
 namespace halogen::backend::cpu {
+
+namespace {
+
+// Takes the experts of all but the best groups out of the choice. `best_two`: [groups], what ranks each.
+void leave_groups(const model::Choice& choice, int64_t count, double* ranks, double* best_two) {
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  const int64_t size = count / choice.groups;
+  for (int64_t g = 0; g < choice.groups; ++g) {
+    double first = none, second = none;
+    for (int64_t i = g * size; i < (g + 1) * size; ++i) {
+      if (ranks[i] > first) {
+        second = first;
+        first = ranks[i];
+      } else if (ranks[i] > second) {
+        second = ranks[i];
+      }
+    }
+    best_two[g] = size > 1 ? first + second : first;
+  }
+  for (int64_t left = choice.groups - choice.used_groups; left > 0; --left) {
+    // The last of the worst, so that the first of equals stays.
+    int64_t worst = -1;
+    for (int64_t g = 0; g < choice.groups; ++g) {
+      if (std::isinf(best_two[g]) && best_two[g] > 0) continue;
+      if (worst < 0 || best_two[g] <= best_two[worst]) worst = g;
+    }
+    if (worst < 0) return;
+    best_two[worst] = -none;
+    std::fill(ranks + worst * size, ranks + (worst + 1) * size, none);
+  }
+}
+
+}  // namespace
 
 void Pass::experts(const Block& block) {
   const bool shared = block.shared_gate.rows > 0;
@@ -50,16 +84,18 @@ void Pass::choose(const Block& block, int64_t t, int32_t* experts, float* shares
     for (int64_t i = 0; i < count; ++i) scores[i] = 1 / (1 + std::exp(-static_cast<double>(logits[i])));
   }
   const float* bias = weights(block.choice_bias);
+  double* ranks = scores + count;
+  for (int64_t i = 0; i < count; ++i) ranks[i] = scores[i] + (bias != nullptr ? static_cast<double>(bias[i]) : 0);
+  if (choice.groups > 1) leave_groups(choice, count, ranks, ranks + count);
   double total = 0;
   for (int64_t k = 0; k < choice.used; ++k) {
     int64_t best = -1;
     double most = 0;
     for (int64_t i = 0; i < count; ++i) {
       if (std::find(experts, experts + k, static_cast<int32_t>(i)) != experts + k) continue;
-      const double rank = scores[i] + (bias != nullptr ? static_cast<double>(bias[i]) : 0);
-      if (best >= 0 && !(rank > most)) continue;
+      if (best >= 0 && !(ranks[i] > most)) continue;
       best = i;
-      most = rank;
+      most = ranks[i];
     }
     experts[k] = static_cast<int32_t>(best);
     total += scores[best];

@@ -110,6 +110,7 @@ class Pass {
   // Heads [begin, end) of the query, then key, then value heads, then the queries' gates: product, norm, rope, and the
   // store into pages.
   void project(const Block& block, int64_t begin, int64_t end);
+  void grow(const Block& block, int64_t t, Range heads, float* queries) const;
   void value_from_key(const Block& block, int64_t t, Range heads, const float* keys);
   void normalise_values(const Block& block, Range heads, float* first);
   void store(const Block& block, int64_t t, Range heads, const float* first, bool values);

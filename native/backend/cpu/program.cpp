@@ -135,6 +135,8 @@ kernel::SiluMul Program::activation(model::Gate gate) const {
       return kernels_.function<kernel::GeluMul>("gelu_mul");
     case model::Gate::clamped:
       return kernels_.function<kernel::ClampedMul>("clamped_mul");
+    case model::Gate::squared:
+      return kernels_.function<kernel::SquaredReluMul>("squared_relu_mul");
     default:
       return kernels_.function<kernel::SiluMul>("silu_mul");
   }
@@ -172,6 +174,8 @@ void Program::place(const model::Attention& from, uint64_t context, Block& block
   block.head_dim = from.head_dim;
   block.window = from.window;
   block.scale = from.scale;
+  block.growth = from.growth;
+  block.growth_step = from.growth_step;
   block.neox = from.rope.pairing == model::Pairing::halves;
   block.rope = rope_table(from.rope, context);
   block.query = place(from.query);
@@ -382,7 +386,7 @@ void Program::place_expert_scratch(Layout& layout) {
   expert_out = layout.add(floats(chunk * used, width));
   if (std::ranges::any_of(blocks, &Block::apart)) apart = layout.add(floats(chunk, width));
   for (Desk& desk : desks) {
-    desk.scores = layout.add(2 * floats(1, experts));
+    desk.scores = layout.add(6 * floats(1, experts));  // as double: scores, ranks, groups
     desk.chosen = layout.add(floats(1, used));
     desk.shares = layout.add(floats(1, used));
     desk.ends = layout.add(floats(1, experts + 1));

@@ -87,7 +87,8 @@ struct Block {
   Vector attention_norm;
   DeltaNet delta_net;  // no heads: attention
   int64_t heads = 0, kv_heads = 0, head_dim = 0, window = 0;
-  float scale = 0;
+  float scale = 0, growth = 0;
+  int64_t growth_step = 1;
   bool neox = false;
   size_t rope = 0;  // index into Program::ropes
   Matrix query, key, value, output;

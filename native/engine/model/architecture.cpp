@@ -9,12 +9,15 @@ namespace {
 
 constexpr Architecture table[] = {
     {"bitnet", describe_bitnet},
+    {"bitnet-25", describe_bitnet_squared},
+    {"bitnet-b1.58", describe_bitnet_squared},
     {"gemma3", describe_gemma3},
     {"gemma4", describe_gemma4},
     {"glm4", describe_glm4},
     {"glm4moe", describe_glm4moe},
     {"gpt-oss", describe_gpt_oss},
     {"llama", describe_llama},
+    {"mistral3", describe_mistral3},
     {"phi3", describe_phi3},
     {"qwen2", describe_qwen2},
     {"qwen2moe", describe_qwen2moe},
@@ -68,7 +71,9 @@ Description describe(const gguf::File& file) {
                 "This file is fine; Halogen does not know \"" + name + "\" models yet.", "It knows: " + known + ".",
                 {{"architecture", name}, {"known", known}});
   }
-  Description description = found->describe(Header(file, name));
+  const Header header(file, name);
+  Description description = found->describe(header);
+  header.require_all_read(static_cast<int64_t>(description.layers.size()));
   description.architecture = name;
   return description;
 }

@@ -23,12 +23,14 @@ Description describe(const gguf::File& file);
 std::string architecture_name(const gguf::File& file);
 
 Description describe_bitnet(const Header& header);
+Description describe_bitnet_squared(const Header& header);
 Description describe_gemma3(const Header& header);
 Description describe_gemma4(const Header& header);
 Description describe_glm4(const Header& header);
 Description describe_glm4moe(const Header& header);
 Description describe_gpt_oss(const Header& header);
 Description describe_llama(const Header& header);
+Description describe_mistral3(const Header& header);
 Description describe_phi3(const Header& header);
 Description describe_qwen2(const Header& header);
 Description describe_qwen2moe(const Header& header);

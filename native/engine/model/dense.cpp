@@ -12,7 +12,10 @@ void read_projections(const Header& header, const Dense& kind, const std::string
                       int64_t query_rows, int64_t kv_rows, Attention& attention) {
   if (header.file().tensor(block + "attn_qkv.weight") == nullptr) {
     attention.query = header.matrix_with_bias(block + "attn_q", columns, query_rows);
-    if (attention.reads_layer >= 0) return;
+    if (attention.reads_layer >= 0) {
+      for (const char* name : {"attn_k.weight", "attn_v.weight", "attn_k_norm.weight"}) header.ignore(block + name);
+      return;
+    }
     attention.key = header.matrix_with_bias(block + "attn_k", columns, kv_rows);
     if (kind.value_from_key && header.file().tensor(block + "attn_v.weight") == nullptr) return;
     attention.value = header.matrix_with_bias(block + "attn_v", columns, kv_rows);
@@ -55,7 +58,12 @@ void read_shape(const Header& header, const Dense& kind, int64_t i, const Rope& 
                        std::to_string(attention.head_dim) + " dimensions");
   }
   if (!slides) {
-    attention.rope.factors = header.vector_or_null("rope_freqs.weight", attention.rope.rotated / 2);
+    const int64_t pairs = attention.rope.rotated / 2;
+    attention.rope.factors = header.vector_or_null("rope_freqs.weight", pairs);
+    if (attention.rope.factors != nullptr) return;
+    if (header.file().tensor("rope_factors_long.weight") == nullptr) return;
+    attention.rope.factors = header.vector("rope_factors_short.weight", pairs);
+    attention.rope.long_factors = header.vector("rope_factors_long.weight", pairs);
     return;
   }
   attention.window = kind.sliding->window;
@@ -112,7 +120,7 @@ Description describe_dense(const Header& header, const Dense& kind) {
   model.token_embedding = header.matrix("token_embd.weight", model.embedding, model.vocabulary);
   model.output_norm = header.vector("output_norm.weight", model.embedding);
   const bool tied = header.file().tensor("output.weight") == nullptr;
-  model.output = tied ? model.token_embedding : header.matrix("output.weight", model.embedding, model.vocabulary);
+  model.output = tied ? model.token_embedding : header.matrix_with_bias("output", model.embedding, model.vocabulary);
 
   const Rope rope = read_rope(header, kind.pairing);
 
@@ -142,15 +150,15 @@ Description describe_dense(const Header& header, const Dense& kind) {
     const int64_t feed_forward = header.whole_at("feed_forward_length", i, -1, 1, 1 << 22);
     if (kind.gate_within_up) {
       const auto half = [&](int64_t first) {
-        return header.slice(block + "ffn_up.weight", model.embedding, first, feed_forward, 2 * feed_forward);
+        return header.slice_with_bias(block + "ffn_up", model.embedding, first, feed_forward, 2 * feed_forward);
       };
       layer.feed_forward.gate = half(0);
       layer.feed_forward.up = half(feed_forward);
     } else {
-      layer.feed_forward.gate = header.matrix(block + "ffn_gate.weight", model.embedding, feed_forward);
-      layer.feed_forward.up = header.matrix(block + "ffn_up.weight", model.embedding, feed_forward);
+      layer.feed_forward.gate = header.matrix_with_bias(block + "ffn_gate", model.embedding, feed_forward);
+      layer.feed_forward.up = header.matrix_with_bias(block + "ffn_up", model.embedding, feed_forward);
     }
-    layer.feed_forward.down = header.matrix(block + "ffn_down.weight", feed_forward, model.embedding);
+    layer.feed_forward.down = header.matrix_with_bias(block + "ffn_down", feed_forward, model.embedding);
     if (kind.inner_norms) layer.feed_forward.inner_norm = header.vector(block + "ffn_sub_norm.weight", feed_forward);
     model.layers.push_back(std::move(layer));
   }

@@ -50,6 +50,9 @@ struct Attention {
   int64_t head_dim = 0;
   int64_t window = 0;  // 0: sees everything before it
   float scale = 0;
+  // Queries at position p are multiplied by 1 + growth * ln(1 + p div growth_step).
+  float growth = 0;
+  int64_t growth_step = 1;
   Rope rope;
   Matrix query;
   Matrix key;
@@ -85,8 +88,8 @@ struct DeltaNet {
   Matrix output;
 };
 
-// clamped: gate, at most 7, times its sigmoid at 1.702; up, within 7 of zero, plus one.
-enum class Gate { silu, gelu, clamped };
+// clamped: gate, at most 7, times its sigmoid at 1.702; up, within 7 of zero, plus one. squared: of what is above zero.
+enum class Gate { silu, gelu, clamped, squared };
 
 // down(norm(activation(gate x) * up x))
 struct FeedForward {
@@ -102,6 +105,9 @@ enum class Gating { softmax, sigmoid };
 // Which experts a token goes through, and the weight of what each adds.
 struct Choice {
   int64_t used = 0;
+  // Experts stand in groups; only those of the best groups are looked at. A group's score is that of its best two.
+  int64_t groups = 1;
+  int64_t used_groups = 1;
   Gating gating = Gating::softmax;  // router's logits to scores
   bool normalised = true;           // the scores of the chosen are divided by their sum
   float scale = 1;

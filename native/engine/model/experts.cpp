@@ -15,10 +15,17 @@ void describe_experts(const Header& header, const std::string& block, int64_t em
                       Layer& layer) {
   Experts& experts = layer.experts;
   const int64_t count = header.whole("expert_count", 1, 1 << 14);
-  if (header.whole_or("expert_group_count", 1, 0, 1 << 14) > 1) header.unsupported("experts in groups");
   const int64_t gating = header.whole_or("expert_gating_func", kind.gating == Gating::softmax ? 1 : 2, 0, 100);
   if (gating < 1 || gating > 3) header.unsupported("expert gating function " + std::to_string(gating));
   experts.choice.used = header.whole("expert_used_count", 1, count);
+  const int64_t groups = std::max<int64_t>(header.whole_or("expert_group_count", 1, 0, count), 1);
+  if (groups > 1) {
+    experts.choice.groups = groups;
+    experts.choice.used_groups = header.whole("expert_group_used_count", 1, groups);
+    if (count % groups != 0 || experts.choice.used > count / groups * experts.choice.used_groups) {
+      header.unsupported(std::to_string(count) + " experts in " + std::to_string(groups) + " groups");
+    }
+  }
   experts.choice.gating = gating == 2 ? Gating::sigmoid : Gating::softmax;
   // 3: a softmax over the chosen, which is theirs over all, divided by their sum.
   experts.choice.normalised = gating == 3 || header.boolean_or("expert_weights_norm", kind.normalised);

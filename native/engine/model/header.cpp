@@ -106,6 +106,7 @@ std::string Header::string_or(std::string_view name, std::string_view fallback) 
 const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
                                    int64_t depth) const {
   const gguf::Tensor* found = file_.tensor(name);
+  read_.insert(name);
   if (found == nullptr) {
     if (!required) return nullptr;
     throw Error(code::model_missing_tensor, "The file lacks the tensor \"" + name + "\".", hint_conversion,
@@ -193,6 +194,16 @@ const gguf::Tensor* Header::vector(const std::string& name, int64_t count) const
 
 const gguf::Tensor* Header::vector_or_null(const std::string& name, int64_t count) const {
   return tensor(name, count, 1, false);
+}
+
+void Header::require_all_read(int64_t layers) const {
+  for (const gguf::Tensor& tensor : file_.tensors()) {
+    if (!tensor.name.starts_with("blk.") || !(tensor.name.ends_with(".weight") || tensor.name.ends_with(".bias")))
+      continue;
+    const int64_t block = std::strtoll(std::string(tensor.name.substr(4)).c_str(), nullptr, 10);
+    if (block >= layers || read_.contains(std::string(tensor.name))) continue;
+    unsupported("the tensor \"" + std::string(tensor.name) + "\"");
+  }
 }
 
 void Header::unsupported(const std::string& what) const {

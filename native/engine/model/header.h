@@ -2,6 +2,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <unordered_set>
 
 #include "native/engine/model/description.h"
 
@@ -46,6 +47,11 @@ class Header {
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
   const gguf::Tensor* vector_or_null(const std::string& name, int64_t count) const;
 
+  // A tensor that may stand in the file and plays no part.
+  void ignore(const std::string& name) const { read_.insert(name); }
+  // A weight or bias of blocks 0 .. layers - 1 that nothing has read would make the numbers wrong: model.bad_value.
+  void require_all_read(int64_t layers) const;
+
   // model.bad_value: the file is fine and asks for something this engine does not have for this architecture.
   [[noreturn]] void unsupported(const std::string& what) const;
 
@@ -61,6 +67,7 @@ class Header {
 
   const gguf::File& file_;
   std::string prefix_;
+  mutable std::unordered_set<std::string> read_;
 };
 
 }  // namespace halogen::model

@@ -4,9 +4,6 @@
 namespace halogen::model {
 
 Description describe_phi3(const Header& header) {
-  for (const char* name : {"rope_factors_long.weight", "rope_factors_short.weight"}) {
-    if (header.file().tensor(name) != nullptr) header.unsupported("rope factors that depend on the context length");
-  }
   const int64_t window = header.whole_or("attention.sliding_window", 0, 0, int64_t{1} << 31);
   Dense kind;
   kind.pairing = Pairing::halves;
