@@ -79,6 +79,22 @@ TEST(model_unsupported_formats_are_named) {
   EQUAL(text(unknown, "tensor"), "blk.0.attn_q.weight");
 }
 
+TEST(model_formats_of_another_program_are_named) {
+  GgufMaker maker = tiny_llama({}, 1);
+  maker.key_string("general.architecture", "bitnet-b1.58");
+  maker.tensor("blk.0.attn_q.weight", {64, 64}, 36, Bytes(64 * 64 / 4, 0));
+  EQUAL(text(load_refused("model.unsupported_format", maker), "format"), "I2_S");
+}
+
+TEST(model_tensors_that_nothing_reads_are_refused) {
+  for (const char* name : {"blk.1.attn_q_norm.weight", "blk.0.attn_norm.bias"}) {
+    GgufMaker maker = tiny_llama({}, 1);
+    maker.tensor(name, {4}, 0, Bytes(16, 0));
+    const Error error = load_refused("model.bad_value", maker);
+    EQUAL(text(error, "feature"), "the tensor \"" + std::string(name) + "\"");
+  }
+}
+
 TEST(model_missing_and_wrong_parts) {
   GgufMaker tensor = tiny_llama({}, 1);
   tensor.drop_tensor("blk.1.ffn_up.weight");
