@@ -114,7 +114,12 @@ void Pass::experts_of_one(const Block& block) {
   // All experts of a layer have the same kernels, so that one form serves each.
   const Expert& first = block.experts.front();
   const int64_t inner = first.gate.rows;
-  prepare(scratch(desk_.normed), 1, nullptr, {&first.gate, &first.up});
+  if (block.beside()) {
+    prepare(scratch(desk_.normed), 1, nullptr, {&first.gate, &first.up, &block.gate, &block.up});
+    feed_rows(block, own_part(block.gate.rows, block.feed_granule()));
+  } else {
+    prepare(scratch(desk_.normed), 1, nullptr, {&first.gate, &first.up});
+  }
   const Range own = own_part(inner, std::lcm(first.gate.kernel->row_granule, first.up.kernel->row_granule));
   for (int64_t k = 0; k < block.choice.used && own.begin < own.end; ++k) {
     const Expert& expert = block.experts[static_cast<size_t>(chosen[k])];
@@ -135,6 +140,11 @@ void Pass::experts_of_one(const Block& block) {
     const bool first_of_all = block.apart() && k == 0;
     for (int64_t r = rows.begin; r < rows.end; ++r) out[r] = (first_of_all ? 0 : out[r]) + shares[k] * sum[r];
   }
+  if (!block.beside()) return;
+  prepare(scratch(program_.gate), 1, nullptr, {&block.down});
+  const Range last = own_part(block.down.rows, block.down.kernel->row_granule);
+  multiply(block.down, 1, sum, last);
+  program_.add(out + last.begin, sum + last.begin, last.end - last.begin);
 }
 
 void Pass::experts_of_many(const Block& block) {

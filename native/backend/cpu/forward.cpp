@@ -181,27 +181,30 @@ void Pass::feed_forward(const Block& block, float scale) {
   if (block.experts.empty() || block.apart()) {
     prepare(scratch(program_.x), tokens_, &block.feed_forward_norm, {&block.gate, &block.up});
   } else {
-    if (block.gate.rows == 0) return;
+    // One token went through the feed-forward beside the experts together with them.
+    if (block.gate.rows == 0 || (alone() && block.beside())) return;
     prepare(scratch(alone() ? desk_.normed : program_.normed), tokens_, nullptr, {&block.gate, &block.up});
   }
+  share(block.gate.rows, block.feed_granule(), [&](Range rows) { feed_rows(block, rows); });
+  member_.barrier();
+  add_product(block.down, scratch(program_.gate), block.inner_norm,
+              {block.feed_forward_output_norm, block.apart() ? &block : nullptr, scale});
+}
+
+void Pass::feed_rows(const Block& block, Range rows) {
+  if (rows.begin >= rows.end) return;
   float* gate = scratch(program_.gate);
   float* up = scratch(program_.up);
   const int64_t width = block.gate.rows;
-  const int64_t granule = std::lcm(block.gate.kernel->row_granule, block.up.kernel->row_granule);
-  share(width, granule, [&](Range rows) {
-    multiply(block.gate, tokens_, gate, rows);
-    multiply(block.up, tokens_, up, rows);
-    for (int64_t t = 0; t < tokens_; ++t) {
-      const int64_t at = t * width + rows.begin;
-      block.activate(gate + at, up + at, gate + at, rows.end - rows.begin);
-      if (block.shared_gate.rows == 0) continue;
-      const float share = 1.0f / (1.0f + std::exp(-scratch(program_.shared_gate)[t]));
-      for (int64_t i = 0; i < rows.end - rows.begin; ++i) gate[at + i] *= share;
-    }
-  });
-  member_.barrier();
-  add_product(block.down, gate, block.inner_norm,
-              {block.feed_forward_output_norm, block.apart() ? &block : nullptr, scale});
+  multiply(block.gate, tokens_, gate, rows);
+  multiply(block.up, tokens_, up, rows);
+  for (int64_t t = 0; t < tokens_; ++t) {
+    const int64_t at = t * width + rows.begin;
+    block.activate(gate + at, up + at, gate + at, rows.end - rows.begin);
+    if (block.shared_gate.rows == 0) continue;
+    const float share = 1.0f / (1.0f + std::exp(-scratch(program_.shared_gate)[t]));
+    for (int64_t i = 0; i < rows.end - rows.begin; ++i) gate[at + i] *= share;
+  }
 }
 
 void Pass::head() {

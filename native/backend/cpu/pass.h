@@ -126,6 +126,8 @@ class Pass {
   void copy_delta(const DeltaNet& mixer, int64_t key_head, const uint8_t* from, uint8_t* to) const;
 
   void feed_forward(const Block& block, float scale);
+  // Activated gate times up, columns `rows` of it.
+  void feed_rows(const Block& block, Range rows);
   // x += what the chosen experts of each token make of it; leaves the normalised x for a feed-forward beside them.
   // Experts apart leave their sum in Program::apart instead.
   void experts(const Block& block);

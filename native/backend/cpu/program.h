@@ -2,6 +2,7 @@
 // Built the same way for a plan and for a load, so the two cannot differ.
 #pragma once
 #include <array>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -116,6 +117,12 @@ struct Block {
   float output_scale = 1;
 
   bool apart() const { return experts_output_norm.source != nullptr; }
+  // A feed-forward beside the experts of which nothing is needed but its sum with theirs.
+  bool beside() const {
+    return !experts.empty() && !apart() && gate.rows > 0 && inner_norm.source == nullptr &&
+           feed_forward_output_norm.source == nullptr && output_scale == 1;
+  }
+  int64_t feed_granule() const { return std::lcm(gate.kernel->row_granule, up.kernel->row_granule); }
 };
 
 // Scratch of one thread.
