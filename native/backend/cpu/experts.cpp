@@ -164,7 +164,11 @@ void Pass::experts_of_many(const Block& block) {
   std::fill(ends, ends + count + 1, 0);
   for (int64_t slot = 0; slot < slots; ++slot) ++ends[chosen[slot] + 1];
   for (size_t e = 0; e < count; ++e) ends[e + 1] += ends[e];
-  for (int64_t slot = 0; slot < slots; ++slot) order[ends[chosen[slot]]++] = static_cast<int32_t>(slot);
+  int32_t* places = scratch<int32_t>(desk_.places);
+  for (int64_t slot = 0; slot < slots; ++slot) {
+    places[slot] = ends[chosen[slot]]++;
+    order[places[slot]] = static_cast<int32_t>(slot);
+  }
 
   int64_t unit = member_.take();
   int64_t base = 0;
@@ -173,7 +177,8 @@ void Pass::experts_of_many(const Block& block) {
     const int64_t pieces = (ends[e] - begin + expert_tokens - 1) / expert_tokens;
     for (; unit < base + pieces; unit = member_.take()) {
       const int64_t from = begin + (unit - base) * expert_tokens;
-      expert_piece(block, block.experts[e], order + from, std::min(expert_tokens, ends[e] - from));
+      expert_piece(block, block.experts[e], order + from, std::min(expert_tokens, ends[e] - from),
+                   scratch(program_.expert_out) + from * width);
     }
     base += pieces;
   }
@@ -181,13 +186,13 @@ void Pass::experts_of_many(const Block& block) {
   // Always in the order of choice, so that sums do not depend on which member was faster.
   for (int64_t slot = own.begin * used; slot < own.end * used; ++slot) {
     float* to = scratch(block.apart() ? program_.apart : program_.x) + slot / used * width;
-    const float* out = scratch(program_.expert_out) + slot * width;
+    const float* out = scratch(program_.expert_out) + places[slot] * width;
     const bool first_of_all = block.apart() && slot % used == 0;
     for (int64_t i = 0; i < width; ++i) to[i] = (first_of_all ? 0 : to[i]) + shares[slot] * out[i];
   }
 }
 
-void Pass::expert_piece(const Block& block, const Expert& expert, const int32_t* slots, int64_t count) {
+void Pass::expert_piece(const Block& block, const Expert& expert, const int32_t* slots, int64_t count, float* out) {
   const int64_t width = program_.description.embedding;
   const size_t bytes = static_cast<size_t>(width) * sizeof(float);
   const int64_t inner = expert.gate.rows;
@@ -202,9 +207,7 @@ void Pass::expert_piece(const Block& block, const Expert& expert, const int32_t*
   multiply(expert.up, count, up, {0, inner});
   block.activate(gate, up, gate, count * inner);
   form(gate, count, {0, count}, {&expert.down}, true);
-  multiply(expert.down, count, rows, {0, width});
-  for (int64_t i = 0; i < count; ++i)
-    std::memcpy(scratch(program_.expert_out) + slots[i] * width, rows + i * width, bytes);
+  multiply(expert.down, count, out, {0, width});
 }
 
 }  // namespace halogen::backend::cpu

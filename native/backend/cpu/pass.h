@@ -137,7 +137,7 @@ class Pass {
   void experts_of_one(const Block& block);
   // Several: the tokens of one expert go through it together, a piece of them at a time.
   void experts_of_many(const Block& block);
-  void expert_piece(const Block& block, const Expert& expert, const int32_t* slots, int64_t count);
+  void expert_piece(const Block& block, const Expert& expert, const int32_t* slots, int64_t count, float* out);
 
   CpuModel& model_;
   const Program& program_;

@@ -391,6 +391,7 @@ void Program::place_expert_scratch(Layout& layout) {
     desk.shares = layout.add(floats(1, used));
     desk.ends = layout.add(floats(1, experts + 1));
     desk.order = layout.add(floats(chunk, used));
+    desk.places = layout.add(floats(chunk, used));
     desk.expert_rows = layout.add(floats(expert_tokens, width));
     desk.expert_gate = layout.add(floats(expert_tokens, inner));
     desk.expert_up = layout.add(floats(expert_tokens, inner));

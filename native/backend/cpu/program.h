@@ -131,7 +131,7 @@ struct Desk {
   uint64_t normed = 0;
   uint64_t kernel = 0;
   uint64_t scores = 0, chosen = 0, shares = 0;  // of one token
-  uint64_t ends = 0, order = 0;
+  uint64_t ends = 0, order = 0, places = 0;
   uint64_t expert_rows = 0, expert_gate = 0, expert_up = 0;  // [expert_tokens]
   uint64_t token_input = 0;                                  // of one token, all layers
   uint64_t key_pages = 0;
@@ -178,7 +178,7 @@ struct Program {
   uint64_t mixed = 0, beta = 0, decay = 0;  // of delta net
   uint64_t router = 0, shared_gate = 0, chosen = 0, shares = 0;
   uint64_t expert_gate = 0, expert_up = 0;  // [used], of one token
-  uint64_t expert_out = 0;                  // [chunk * used]
+  uint64_t expert_out = 0;                  // [chunk * used], in order of experts
   uint64_t apart = 0;                       // [chunk][embedding]: what experts apart add
   uint64_t token_inputs = 0;                // [chunk][layers * width]
   uint64_t hidden = 0;                      // [most_logit_rows][embedding]
