@@ -5,6 +5,7 @@ import type { Handlers, Service } from "../app/contract/client.ts";
 import type { EngineStatus } from "../app/contract/engine.ts";
 import type { AppInfo, Settings } from "../app/contract/setting.ts";
 import { createChat } from "./chat/chat.ts";
+import { createFeatureCache } from "./chat/feature-cache.ts";
 import type { ChildArgument } from "./engine/argument.ts";
 import { createHost, type EngineHost } from "./engine/host.ts";
 import { loadEngine } from "./engine/load.ts";
@@ -94,6 +95,7 @@ export function createApplication(options: ApplicationOptions): Application {
       read: () => readCache(place.inspections, clock, report),
       write: (value) => void attempt(() => writeJson(place.inspections, value)),
     }),
+    featuresOf: createFeatureCache(),
     emit: hub.emit,
     watch: app,
   });

@@ -7,37 +7,120 @@ import { longestPending } from "./stop.ts";
 export interface ThinkingTags {
   open: string;
   close: string;
-  /** What an answer without thoughts begins with, where that is markup too. */
-  answer?: string;
-  /** A special token that only models with these tags have. */
+  /** What an answer may begin with where that is markup too. */
+  answers?: readonly string[];
+  /** Markup that leads on from anywhere: to further thoughts, or to (more of) an answer. */
+  turns?: readonly ThinkingTurn[];
+  /** A special token, or words of a template, that only models with these tags have. */
   sign?: string;
 }
 
-/** By family; the first that a template or vocabulary knows is the model's. */
+export interface ThinkingTurn {
+  markup: string;
+  to: "reasoning" | "text";
+}
+
+const channel = (name: string): string => `<|channel|>${name}<|message|>`;
+const nextChannel = (name: string): string => `<|end|><|start|>assistant${channel(name)}`;
+
+/** By family; the first that a template or vocabulary knows is the model's, those with a sign before those without. */
 export const knownTags: readonly ThinkingTags[] = [
+  {
+    open: "<think>",
+    close: "</think>",
+    answers: ["<response>"],
+    turns: [{ markup: "</response>", to: "text" }],
+    sign: "<response>",
+  },
   { open: "<think>", close: "</think>" },
   { open: "[THINK]", close: "[/THINK]" },
   { open: "<|channel>thought", close: "<channel|>", sign: "<channel|>" },
   {
-    open: "<|channel|>analysis<|message|>",
-    close: "<|end|><|start|>assistant<|channel|>final<|message|>",
-    answer: "<|channel|>final<|message|>",
+    open: channel("analysis"),
+    close: nextChannel("final"),
+    answers: [channel("final"), channel("commentary")],
+    turns: [
+      { markup: nextChannel("analysis"), to: "reasoning" },
+      { markup: nextChannel("commentary"), to: "text" },
+      { markup: nextChannel("final"), to: "text" },
+    ],
     sign: "<|channel|>",
   },
+  { open: "<|START_THINKING|>", close: "<|END_THINKING|>", sign: "<|START_THINKING|>" },
+  {
+    open: "<|open|>think<|sep|>",
+    close: "<|close|>think<|sep|>",
+    answers: ["<|open|>response<|sep|>"],
+    turns: [{ markup: "<|close|>response<|sep|>", to: "text" }],
+    sign: "<|open|>",
+  },
+  {
+    open: "<|think|>",
+    close: "<|end|>",
+    answers: ["<|begin|>assistant<|content|>", "<|content|>"],
+    sign: "<|begin|>",
+  },
+  { open: "<|inner_prefix|>", close: "<|inner_suffix|>", sign: "<|inner_prefix|>" },
+  { open: "Here are my reasoning steps:", close: "[BEGIN FINAL RESPONSE]", sign: "[BEGIN FINAL RESPONSE]" },
+  { open: "Here is my thought process:", close: "Here is my response:", sign: "Here is my thought process:" },
   { open: "<seed:think>", close: "</seed:think>" },
   { open: "<thought>", close: "</thought>" },
 ];
 
+/** Every string that is markup. */
+export function markupOf(tags: ThinkingTags): string[] {
+  return [tags.open, tags.close, ...(tags.answers ?? []), ...(tags.turns ?? []).map(({ markup }) => markup)];
+}
+
 /** A model that names no tags of its own may still have been tuned to write the common ones. */
 export function findThinkingTags(template: string | null, isToken: (text: string) => boolean): ThinkingTags {
-  const common = knownTags[0] as ThinkingTags;
   return (
-    knownTags.find((tags) => template?.includes(tags.close) ?? false) ??
+    tagsInTemplate(template ?? "") ??
     knownTags.find((tags) =>
       tags.sign === undefined ? isToken(tags.open) && isToken(tags.close) : isToken(tags.sign),
     ) ??
-    common
+    commonTags
   );
+}
+
+export const commonTags: ThinkingTags = { open: "<think>", close: "</think>" };
+
+/** By the tags that a template's source holds. */
+export function tagsInTemplate(source: string): ThinkingTags | null {
+  const signed = (tags: ThinkingTags): boolean => tags.sign === undefined || source.includes(tags.sign);
+  return (
+    knownTags.find((tags) => source.includes(tags.close) && signed(tags)) ??
+    knownTags.find((tags) => tags.sign !== undefined && source.includes(tags.open) && signed(tags)) ??
+    null
+  );
+}
+
+const anyTag = String.raw`<[^<>\s]{1,40}>|\[[^[\]\s]{1,40}\]`;
+const tagBehind = new RegExp(`(?:${anyTag})$`);
+const tagAhead = new RegExp(`^(?:${anyTag})`);
+
+/**
+ * The tags around a thought in a rendered prompt; null when it is not there, or nothing that looks like tags is around it. `without` is the same
+ * prompt without thoughts: what stands there too is no tag of theirs, unless a family is known for it.
+ */
+export function findTagsAround(prompt: string, thought: string, without: string): ThinkingTags | null {
+  const at = prompt.indexOf(thought);
+  if (at < 0) return null;
+  const before = prompt.slice(0, at).trimEnd();
+  const after = prompt.slice(at + thought.length).trimStart();
+  const known = knownTags.find(
+    (tags) =>
+      before.endsWith(tags.open) &&
+      after.startsWith(tags.close) &&
+      (tags.sign === undefined || prompt.includes(tags.sign)),
+  );
+  if (known !== undefined) return known;
+  const open = tagBehind.exec(before)?.[0];
+  const close = tagAhead.exec(after)?.[0];
+  if (open === undefined || close === undefined) return null;
+  // A pair by name is one of thoughts, even where the instructions name it too.
+  const paired = close === `${open.slice(0, 1)}/${open.slice(1)}`;
+  return paired || (open !== close && !without.includes(open)) ? { open, close } : null;
 }
 
 export type PieceKind = "text" | "reasoning" | "markup";
@@ -54,7 +137,7 @@ export type ThinkingStart = "open" | "reasoning" | "text";
 export function thinkingStart(prompt: string, tags: ThinkingTags): ThinkingStart {
   const end = prompt.trimEnd();
   if (end.endsWith(tags.open)) return "reasoning";
-  return end.endsWith(tags.close) ? "text" : "open";
+  return [tags.close, ...(tags.answers ?? [])].some((markup) => end.endsWith(markup)) ? "text" : "open";
 }
 
 export interface ThinkingSplitter {
@@ -81,41 +164,76 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
   };
   const blank = (): number => held.length - held.trimStart().length;
 
+  const answers = tags.answers ?? [];
+  /** What ends a think block, and what leads on from an answer. */
+  const fromThought = [{ markup: tags.close, to: "text" as const }, ...(tags.turns ?? [])];
+  const fromAnswer = tags.turns ?? [];
+
+  /** Takes one of `heads` off the front as markup; "wait" while what is held may still become one. */
+  const takeHead = (pieces: Piece[], heads: readonly string[], lead: number): "taken" | "wait" | "none" => {
+    const rest = held.slice(lead);
+    const head = heads.find((each) => rest.startsWith(each));
+    if (head !== undefined) {
+      take(pieces, "markup", lead + head.length);
+      return "taken";
+    }
+    return heads.some((each) => each.startsWith(rest)) ? "wait" : "none";
+  };
+  /** Up to the first turn, and over it; false when there is none yet. */
+  const takeTurn = (pieces: Piece[], kind: "text" | "reasoning", turns: readonly ThinkingTurn[]): boolean => {
+    let first = -1;
+    let turn: ThinkingTurn | null = null;
+    for (const each of turns) {
+      const at = held.indexOf(each.markup);
+      if (at < 0 || (first >= 0 && at >= first)) continue;
+      first = at;
+      turn = each;
+    }
+    const before = (end: number): number => (kind === "text" ? end : held.slice(0, end).trimEnd().length);
+    if (turn === null) {
+      // White space may turn out to stand before the closing tag.
+      const pending = longestPending(
+        held,
+        turns.map(({ markup }) => markup),
+      );
+      take(pieces, kind, before(held.length - pending));
+      return false;
+    }
+    take(pieces, kind, before(first));
+    take(pieces, "markup", held.indexOf(turn.markup) + turn.markup.length);
+    state = turn.to === "text" ? "closed" : "opened";
+    return true;
+  };
+
   const step = (pieces: Piece[]): boolean => {
     if (state === "open") {
       const lead = blank();
-      const rest = held.slice(lead);
-      if (rest.startsWith(tags.open)) {
-        take(pieces, "markup", lead + tags.open.length);
+      const opened = takeHead(pieces, [tags.open], lead);
+      if (opened === "taken") {
         state = "opened";
-      } else if (tags.answer !== undefined && rest.startsWith(tags.answer)) {
-        take(pieces, "markup", lead + tags.answer.length);
+        return true;
+      }
+      const answered = takeHead(pieces, answers, lead);
+      if (answered === "taken") {
         state = "closed";
-      } else if (tags.open.startsWith(rest) || tags.answer?.startsWith(rest)) return false;
-      else state = "text";
+        return true;
+      }
+      if (opened === "wait" || answered === "wait") return false;
+      state = "text";
       return true;
     }
     if (state === "opened" || state === "closed") {
       take(pieces, "markup", blank());
       if (held === "") return false;
+      if (state === "closed") {
+        const head = takeHead(pieces, answers, 0);
+        if (head === "taken") return true;
+        if (head === "wait") return false;
+      }
       state = state === "opened" ? "reasoning" : "text";
       return true;
     }
-    if (state === "reasoning") {
-      const at = held.indexOf(tags.close);
-      if (at >= 0) {
-        take(pieces, "reasoning", held.slice(0, at).trimEnd().length);
-        take(pieces, "markup", held.indexOf(tags.close) + tags.close.length);
-        state = "closed";
-        return true;
-      }
-      // White space may turn out to stand before the closing tag.
-      const certain = held.slice(0, held.length - longestPending(held, [tags.close])).trimEnd().length;
-      take(pieces, "reasoning", certain);
-      return false;
-    }
-    take(pieces, "text", held.length);
-    return false;
+    return state === "reasoning" ? takeTurn(pieces, "reasoning", fromThought) : takeTurn(pieces, "text", fromAnswer);
   };
 
   return {

@@ -16,6 +16,22 @@ export const memoryPlanSchema = z.object({
   reason: z.string(),
 });
 
+/** What a model's chat template offers, found out by rendering it. */
+export const chatFeaturesSchema = z.object({
+  /** It has a place for system text; else that goes in front of the first question. */
+  system: z.boolean(),
+  /** It describes tools to the model. */
+  tools: z.boolean(),
+  /** `none`: no sign of thoughts; `always`: it thinks, and the template cannot switch that off; `switch`: it can. */
+  thinking: z.enum(["none", "always", "switch"]),
+  /** Whether the model thinks when nothing is chosen. */
+  thinks: z.boolean(),
+  /** How much it thinks, weakest first. `initial`: the template's own level; null when that is none of them. */
+  effort: z.object({ levels: z.array(z.string()), initial: z.string().nullable() }).nullable(),
+  /** Thoughts of earlier replies stay in the prompt. */
+  keepsThoughts: z.boolean(),
+});
+
 export const modelSchema = z.object({
   id: idSchema,
   name: z.string(),
@@ -31,6 +47,8 @@ export const modelSchema = z.object({
   progress: z.number().min(0).max(1).nullable(),
   error: wireErrorSchema.nullable(),
   hasTemplate: z.boolean(),
+  /** Null until the file has been looked into, and for a template that does not work. */
+  features: chatFeaturesSchema.nullable(),
   /** Sampling the model asks for (GGUF hints) or ours. */
   defaults: z.object({ temperature: z.number(), topK: z.number(), topP: z.number(), minP: z.number() }),
   plan: memoryPlanSchema.nullable(),
@@ -59,6 +77,7 @@ export const catalogueEntrySchema = z.object({
   installed: z.boolean(),
 });
 
+export type ChatFeatures = z.infer<typeof chatFeaturesSchema>;
 export type Model = z.infer<typeof modelSchema>;
 export type Download = z.infer<typeof downloadSchema>;
 export type CatalogueEntry = z.infer<typeof catalogueEntrySchema>;

@@ -5,6 +5,7 @@
 import type { Vocabulary } from "../engine.ts";
 import { createMerger } from "./merge.ts";
 import { createMergeTable } from "./merge-table.ts";
+import { toNormalForm } from "./normal-form.ts";
 import { createPairing } from "./pairing.ts";
 import { cachePieces } from "./piece-cache.ts";
 import { type PreTokenizer, splitPieces } from "./pre-tokenizer.ts";
@@ -90,7 +91,10 @@ export function createBytePair(
   const take = cachePieces(encodePiece, count);
   if (form === "bytes") {
     return {
-      encode: (text, ids) => splitPieces(text, pre.expressions, (part, start, end) => take(part, start, end, ids)),
+      encode: (text, ids) =>
+        splitPieces(pre.composes ? toNormalForm(text, "NFC") : text, pre.expressions, (part, start, end) =>
+          take(part, start, end, ids),
+        ),
     };
   }
   const cut = createWordCutter(tokens, (id) => tokens.mergeable[id] === 1);

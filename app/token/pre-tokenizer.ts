@@ -14,6 +14,8 @@ export interface Expression {
 
 export interface PreTokenizer {
   expressions: Expression[];
+  /** Whether the text is brought to Unicode's form NFC first. */
+  composes: boolean;
   /** A piece that is a vocabulary entry as a whole is taken without merging. */
   ignoreMerges: boolean;
   /** tokenizer.ggml.add_bos_token when the file does not say. */
@@ -111,6 +113,20 @@ const families: Family[] = [
   { names: ["default"], expressions: [String.raw`[\p{P}\$\+<=>\^~\|]+`, gpt2, String.raw`\p{N}+`, "[0-9][0-9][0-9]"] },
 ];
 
+/**
+ * Whose makers' tokenizers compose characters (NFC) before all else: Qwen's, Cohere's and those of GPT-NeoX, as `transformers` defines them.
+ * llama.cpp does not, so on decomposed text its ids differ from those the models were trained with.
+ */
+const composing: ReadonlySet<string> = new Set([
+  "qwen2",
+  "deepseek-r1-qwen",
+  "qwen35",
+  "command-r",
+  "mpt",
+  "olmo",
+  "modern-bert",
+]);
+
 const byName = new Map<string, Family>(
   families.flatMap((family) => family.names.map((name) => [name, family] as const)),
 );
@@ -123,6 +139,7 @@ export function findPreTokenizer(name: string): PreTokenizer | undefined {
   if (family === undefined) return undefined;
   return {
     expressions: family.expressions.map(compile),
+    composes: composing.has(name),
     ignoreMerges: family.ignoreMerges ?? false,
     addBos: family.addBos ?? false,
   };
@@ -130,7 +147,7 @@ export function findPreTokenizer(name: string): PreTokenizer | undefined {
 
 /** Of gemma4: lines, and runs of line breaks. */
 export function linePreTokenizer(): PreTokenizer {
-  return { expressions: [compile(String.raw`[^\n]+|\n+`)], ignoreMerges: false, addBos: true };
+  return { expressions: [compile(String.raw`[^\n]+|\n+`)], composes: false, ignoreMerges: false, addBos: true };
 }
 
 function compile(expression: string): Expression {

@@ -9,6 +9,7 @@ import { createSentencePiece } from "./sentence-piece.ts";
 import { createSpecialMatcher, type Span, type SpecialMatcher } from "./special.ts";
 import { readByteTokens, readTokenBytes, spaceMark, specialIdOf, type TokenBytes } from "./token-bytes.ts";
 import { encodeUtf8, wellFormed } from "./utf8.ts";
+import { createWordPiece } from "./word-piece.ts";
 
 export interface Tokenizer {
   count: number;
@@ -148,11 +149,21 @@ function build(vocabulary: Vocabulary, notices: string[]): Built {
       spacePrefix,
     };
   }
+  if (vocabulary.model === "bert") {
+    const tokens = readTokenBytes(vocabulary, false);
+    return {
+      tokens,
+      encoding: createWordPiece(vocabulary, tokens),
+      pieces: sentencePieceBytes(tokens),
+      addBos: false,
+      spacePrefix: true,
+    };
+  }
   throw new HalogenError(
     "tokenizer.unsupported",
     `The file is fine, but this version of Halogen has no tokenizer "${vocabulary.model}"`,
     {
-      hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece), gemma4.",
+      hint: "Choose another model, or update Halogen. Known: gpt2 (byte-level BPE), llama (SentencePiece), gemma4, bert (WordPiece).",
       detail: { model: vocabulary.model },
     },
   );

@@ -29,9 +29,12 @@ export const formatName = "__format";
 /** Throws what the parser throws. */
 export function parseTemplate(source: string): Program {
   const program = parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
-  visit(program as unknown as Node);
+  visit(program as unknown as Node, new Map());
   return program;
 }
+
+/** Pairs of the mappings with numbers as keys, by the name they were set to. */
+type Numbered = Map<string, [Node, Node][]>;
 
 /** A template that takes longer than this, in milliseconds, is taken for one that never ends. */
 const patience = 3000;
@@ -70,27 +73,31 @@ export function formatText(template: unknown, ...values: unknown[]): string {
   });
 }
 
-function visit(node: Node): void {
+function visit(node: Node, numbered: Numbered): void {
   for (const [key, value] of Object.entries(node)) {
     if (Array.isArray(value)) {
       value.forEach((each, index) => {
-        if (isNode(each)) value[index] = changed(each);
+        if (isNode(each)) value[index] = changed(each, numbered);
       });
     } else if (value instanceof Map) {
       // Keyword arguments and object literals.
-      for (const [name, each] of value) if (isNode(each)) value.set(name, changed(each));
-    } else if (isNode(value)) node[key] = changed(value);
+      for (const [name, each] of value) if (isNode(each)) value.set(name, changed(each, numbered));
+    } else if (isNode(value)) node[key] = changed(value, numbered);
   }
 }
 
-function changed(node: Node): Node {
-  visit(node);
+function changed(node: Node, numbered: Numbered): Node {
+  visit(node, numbered);
+  if (node.type === "Set") noteNumbered(node, numbered);
   if (node.type === "For") {
     const iterable = node.iterable as Node;
     if (iterable.type === "SelectExpression") iterable.lhs = orEmpty(iterable.lhs, "undefined");
     else node.iterable = orEmpty(iterable, "undefined");
   } else if (node.type === "FilterExpression") {
-    const rule = listFilters.get(filterName(node.filter as Node));
+    const name = filterName(node.filter as Node);
+    const pairs = name === "dictsort" ? numbered.get(String((node.operand as Node).value)) : undefined;
+    if (pairs !== undefined) return listOf(pairs.map((pair) => listOf(pair)));
+    const rule = listFilters.get(name);
     if (rule !== undefined) node.operand = orEmpty(node.operand, rule);
   } else if (node.type === "CallExpression") {
     const callee = node.callee as Node;
@@ -102,6 +109,31 @@ function changed(node: Node): Node {
     }
   }
   return node;
+}
+
+/**
+ * The package knows no mapping with numbers as keys. One that is set to a name gets texts as keys, and where it is walked through in order
+ * (`dictsort`), its pairs stand with their numbers.
+ */
+function noteNumbered({ assignee, value }: Node, numbered: Numbered): void {
+  const name = String((assignee as Node).value);
+  numbered.delete(name);
+  // A block that is set to a name has no value.
+  const literal = value as Node | null;
+  if (literal?.type !== "ObjectLiteral") return;
+  const pairs = [...(literal.value as Map<Node, Node>)];
+  if (pairs.length === 0 || !pairs.every(([key]) => key.type === "IntegerLiteral")) return;
+  literal.value = new Map(pairs.map(([key, each]) => [snippet(`{{ "${String(key.value)}" }}`), each]));
+  numbered.set(
+    name,
+    pairs.sort(([a], [b]) => Number(a.value) - Number(b.value)),
+  );
+}
+
+function listOf(items: Node[]): Node {
+  const list = snippet("{{ [] }}");
+  list.value = items;
+  return list;
 }
 
 /** `operand | default([])`. */

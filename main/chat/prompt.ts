@@ -1,8 +1,10 @@
 /** From a conversation to the tokens a model is given. */
+import { settingOf, type TemplateProbe, type TemplateSetting, type ThinkingChoice } from "../../app/chat/feature.ts";
 import { foldSystem, type TemplateMessage, templateMessages } from "../../app/chat/template-input.ts";
 import {
   createThinkingSplitter,
   findThinkingTags,
+  markupOf,
   type ThinkingSplitter,
   type ThinkingTags,
   thinkingStart,
@@ -15,12 +17,14 @@ import { utf8Length } from "../../app/token/utf8.ts";
 import { type ContextLimit, checkContext } from "./context.ts";
 import { fallbackTemplate } from "./fallback-template.ts";
 import { renderFenced, spanText } from "./fence.ts";
+import { noProbe, probeTemplate } from "./probe.ts";
 import { type ChatTemplate, compileTemplate } from "./template.ts";
 
 /** How a model is talked to; made once for each model file. */
 export interface Dialect {
   tokenizer: Tokenizer;
   template: ChatTemplate;
+  probe: TemplateProbe;
   tags: ThinkingTags;
   /** Control tokens that are part of the reply's text all the same: those in thinking tags. */
   shown: ReadonlySet<number>;
@@ -34,12 +38,15 @@ export function createDialect(tokenizer: Tokenizer, template: string | null): Di
   const isToken = (text: string): boolean => tokenizer.specialId(text) !== undefined;
   const fallback = template === null || template.trim() === "" ? fallbackTemplate(isToken) : null;
   const source = fallback?.source ?? template ?? "";
-  const tags = findThinkingTags(source, isToken);
-  const markup = [tags.open, tags.close, tags.answer ?? ""];
+  const compiled = compileTemplate(source);
+  const probe = probeTemplate(compiled);
+  const tags = probe.tags ?? findThinkingTags(source, isToken);
+  const markup = markupOf(tags);
   const shown = tokenizer.special.tokens.filter(({ text }) => markup.some((each) => each.includes(text)));
   return {
     tokenizer,
-    template: compileTemplate(source),
+    template: compiled,
+    probe,
     tags,
     shown: new Set(shown.map(({ id }) => id)),
     stops: fallback?.stops ?? [],
@@ -50,6 +57,8 @@ export function createDialect(tokenizer: Tokenizer, template: string | null): Di
 export interface PromptRequest {
   dialect: Dialect;
   system: string;
+  /** Whether and how much the model is to think. */
+  choice: ThinkingChoice;
   /** From the root to the message that is answered. */
   path: readonly Message[];
   /** The reply as far as it got, when it is to be continued; null for a new one. */
@@ -73,7 +82,9 @@ export interface Prompt {
  */
 export function buildPrompt(request: PromptRequest): Prompt {
   const { dialect, begun } = request;
-  const spans = renderConversation(request, templateMessages(request.system, request.path));
+  const setting = settingOf(dialect.probe, request.choice);
+  const system = [request.system, setting.systemFlag].filter((part) => part !== "").join("\n");
+  const spans = renderConversation(request, setting, templateMessages(system, request.path));
   const head = spanText(spans);
   const start = thinkingStart(head, dialect.tags);
   const splitter = createThinkingSplitter(dialect.tags, start);
@@ -87,9 +98,14 @@ export function buildPrompt(request: PromptRequest): Prompt {
   return { tokens, text, splitter };
 }
 
-function renderConversation(request: PromptRequest, messages: TemplateMessage[]): Span[] {
-  const { tokenizer, template } = request.dialect;
+function renderConversation(
+  request: PromptRequest,
+  setting: TemplateSetting,
+  messages: readonly TemplateMessage[],
+): Span[] {
+  const { tokenizer, template, probe } = request.dialect;
   const variables = {
+    ...setting.variables,
     add_generation_prompt: true,
     bos_token: tokenizer.bos === null ? "" : tokenizer.tokenText(tokenizer.bos),
     eos_token: tokenizer.eos === null ? "" : tokenizer.tokenText(tokenizer.eos),
@@ -100,13 +116,15 @@ function renderConversation(request: PromptRequest, messages: TemplateMessage[])
       render: (each) => template.render({ ...variables, messages: each }, request.now),
       find: tokenizer.special.find,
     });
+  // A model without a system role, or whose template drops it, gets the instructions with the first question.
+  if (probe !== noProbe && !probe.features.system) return fenced(foldSystem(messages));
   try {
     return fenced(messages);
   } catch (error) {
     const refused = error instanceof HalogenError && error.detail.refused === true;
     if (!refused || messages[0]?.role !== "system") throw error;
     try {
-      // A model without a system role gets the instructions with the first question.
+      // Some refuse a system role only here and there.
       return fenced(foldSystem(messages));
     } catch {
       throw error;

@@ -2,12 +2,14 @@
 import { Environment } from "@huggingface/jinja";
 import { HalogenError } from "../../app/error.ts";
 import { formatName, formatText, type Program, parseTemplate, runTemplate } from "./jinja.ts";
+import { type ThinkingVariables, thinkingVariables } from "./variable.ts";
 
 /** What `raise_exception` in a template throws: the template's own words. */
 class Refusal extends Error {}
 
 export interface ChatTemplate {
   source: string;
+  variables: ThinkingVariables;
   /** Throws template.failed; `detail.refused` is true when the template itself raised. */
   render(variables: Record<string, unknown>, now: Date): string;
 }
@@ -17,6 +19,7 @@ export function compileTemplate(source: string): ChatTemplate {
   const program = read(source);
   return {
     source,
+    variables: thinkingVariables(program),
     render: (variables, now) => {
       const environment = new Environment();
       const globals: Record<string, unknown> = {

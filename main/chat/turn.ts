@@ -150,6 +150,7 @@ export function startTurn(options: TurnOptions): Turn {
       const prompt = buildPrompt({
         dialect,
         system: options.session.system,
+        choice: { thinking: null, effort: null },
         path: options.path,
         begun: options.continues ? options.reply : null,
         now: new Date(clock()),

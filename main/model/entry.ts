@@ -1,5 +1,5 @@
 /** A model of the library: its file, what is known of it, and how it looks to the page. */
-import type { Model } from "../../app/contract/model.ts";
+import type { ChatFeatures, Model } from "../../app/contract/model.ts";
 import type { MemoryPlan, ModelInspection } from "../../app/engine.ts";
 import { HalogenError, type WireError } from "../../app/error.ts";
 import { displayName, type ModelFile } from "./folder.ts";
@@ -7,6 +7,8 @@ import { displayName, type ModelFile } from "./folder.ts";
 export interface Entry {
   file: ModelFile;
   inspection: ModelInspection | null;
+  /** Of its chat template, once it was inspected. */
+  features: ChatFeatures | null;
   /** Of the file: it can never be loaded as it is. */
   fault: WireError | null;
   /** Of the last try to load it. */
@@ -21,7 +23,16 @@ export interface Entry {
 const defaults = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
 
 export function createEntry(file: ModelFile): Entry {
-  return { file, inspection: null, fault: null, loadError: null, state: "idle", progress: null, plan: null };
+  return {
+    file,
+    inspection: null,
+    features: null,
+    fault: null,
+    loadError: null,
+    state: "idle",
+    progress: null,
+    plan: null,
+  };
 }
 
 export function toModel(entry: Entry): Model {
@@ -40,6 +51,7 @@ export function toModel(entry: Entry): Model {
     progress: entry.state === "loading" ? (entry.progress ?? 0) : null,
     error: entry.fault ?? entry.loadError,
     hasTemplate: inspection?.template != null,
+    features: entry.features,
     defaults: samplingOf(inspection),
     plan: entry.plan,
   };

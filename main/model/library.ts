@@ -2,7 +2,7 @@
 
 import { resolve as absolutePath } from "node:path";
 import type { AnyEvent } from "../../app/contract/event.ts";
-import type { Model } from "../../app/contract/model.ts";
+import type { ChatFeatures, Model } from "../../app/contract/model.ts";
 import type { Settings } from "../../app/contract/setting.ts";
 import type { Engine, LoadedModel, LoadOptions, MemoryPlan, ModelInspection } from "../../app/engine.ts";
 import { fromWire, HalogenError, toWire } from "../../app/error.ts";
@@ -48,6 +48,8 @@ export interface LibraryOptions {
   engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload">;
   settings: () => Pick<Settings, "contextLength" | "kvType" | "threads" | "defaultModelId">;
   cache: InspectionCache;
+  /** What a model's chat template offers; null when the template does not work. Does not throw. */
+  featuresOf: (inspection: ModelInspection) => ChatFeatures | null;
   emit: (event: AnyEvent) => void;
   /** Look again by itself when a model folder changes. */
   watch?: boolean;
@@ -96,6 +98,7 @@ export function createLibrary(options: LibraryOptions): Library {
     const names = faultOfShards(entry.file);
     if (names !== null) entry.fault = toWire(names);
     else if (cached === null) await inspect(entry);
+    entry.features = entry.inspection === null ? null : options.featuresOf(entry.inspection);
   }
 
   async function inspect(entry: Entry): Promise<void> {

@@ -35,6 +35,7 @@ describe.skipIf(!present)(`starter model (${present ? "present" : `skipped: no f
     return buildPrompt({
       dialect,
       system,
+      choice: { thinking: null, effort: null },
       path: texts.map((text, index) => message(index % 2 === 0 ? "user" : "assistant", text)),
       begun,
       now: new Date(0),

@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   createThinkingSplitter,
+  findTagsAround,
   findThinkingTags,
+  knownTags,
+  markupOf,
   type Piece,
   type ThinkingStart,
   thinkingStart,
@@ -95,6 +98,54 @@ describe("the splitter", () => {
   });
 });
 
+describe("every family's markup", () => {
+  it.each(knownTags.map((each) => [`${each.open} ${each.sign ?? ""}`, each] as const))("%s", (_, family) => {
+    const joined = (pieces: Piece[], kind?: Piece["kind"]): string =>
+      pieces
+        .filter((piece) => kind === undefined || piece.kind === kind)
+        .map((piece) => piece.text)
+        .join("");
+    const run = (parts: readonly string[], start: ThinkingStart): Piece[] => {
+      const splitter = createThinkingSplitter(family, start);
+      return [...parts.flatMap((part) => splitter.push(part)), ...splitter.flush()];
+    };
+    const markup = markupOf(family);
+    const unit = fc.constantFrom(...markup, ...markup.map((each) => each.slice(0, -1)), "\n", " ", "a", "👋", "<", "[");
+    const starts = fc.constantFrom<ThinkingStart>("open", "reasoning", "text");
+    fc.assert(
+      fc.property(fc.array(unit, { maxLength: 12 }), starts, (units, start) => {
+        const whole = units.join("");
+        const at = run([whole], start);
+        // In every position, and one unit at a time.
+        for (let cut = 0; cut <= whole.length; cut++) {
+          const parts = run([whole.slice(0, cut), whole.slice(cut)], start);
+          for (const kind of [undefined, "text", "reasoning", "markup"] as const) {
+            expect(joined(parts, kind)).toBe(joined(at, kind));
+          }
+        }
+        const single = run(whole.split(""), start);
+        expect(joined(single)).toBe(whole);
+        expect(joined(single, "reasoning")).toBe(joined(at, "reasoning"));
+      }),
+      { numRuns: 150 },
+    );
+    const thought = `${family.open}\nplan\n${family.close}\n${family.answers?.[0] ?? ""}hi`;
+    expect([joined(run([thought], "open"), "reasoning"), joined(run([thought], "open"), "text")]).toEqual([
+      "plan",
+      "hi",
+    ]);
+  });
+});
+
+describe("tags around a thought", () => {
+  it("are those of a family, or any that only thoughts have", () => {
+    expect(findTagsAround("<a><think>\nT\n</think>\n\nA", "T", "<a><think></think>A")?.open).toBe("<think>");
+    expect(findTagsAround("<a>[musing] T [/musing]A", "T", "<a>A")).toEqual({ open: "[musing]", close: "[/musing]" });
+    expect(findTagsAround("<start>T<end><start>A<end>", "T", "<start>A<end>")).toBeNull();
+    expect(findTagsAround("<a>A", "T", "<a>A")).toBeNull();
+  });
+});
+
 describe("channels", () => {
   const harmony = findThinkingTags(null, (text) => text === "<|channel|>");
   const read = (whole: string): string[][] => {
@@ -111,6 +162,14 @@ describe("channels", () => {
   it("are thoughts and answer", () => {
     const thought = "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>yes";
     expect(read(thought)).toEqual([["hm", "yes"]]);
+  });
+
+  it("may come in any order", () => {
+    const end = "<|end|><|start|>assistant";
+    const [analysis, commentary, final] = ["analysis", "commentary", "final"].map(
+      (name) => `<|channel|>${name}<|message|>`,
+    );
+    expect(read(`${analysis}a${end}${commentary}b${end}${analysis}c${end}${final}d`)).toEqual([["ac", "bd"]]);
   });
 
   it("may hold an answer alone", () => {

@@ -38,6 +38,7 @@ export function scratchLibrary(): ScratchLibrary {
         engine: scratch.slow.engine,
         settings: () => scratch.settings,
         cache,
+        featuresOf: () => null,
         emit: (event) => scratch.events.push(event),
       });
       return scratch.library;
