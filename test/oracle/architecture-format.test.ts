@@ -12,8 +12,8 @@ import type { WrittenTensor } from "../fixtures/gguf-writer.ts";
 import { quantisers } from "../fixtures/quantise.ts";
 
 const formats = Object.keys(quantisers) as (keyof typeof quantisers)[];
-/** Nats per token, and the share of tokens whose likeliest successor is the same. Rounded activations may cost this much. */
-const most = { divergence: 1e-3, same: 0.95 } as const;
+/** Nats per token, and the share of tokens whose likeliest successor is the same: rounded activations may move one token across a routing tie. */
+const most = { divergence: 5e-3, same: 0.95 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), "halogen-quantised-"));
 const found = new Map<string, string[]>();
