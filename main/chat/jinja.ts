@@ -1,6 +1,7 @@
 /**
- * Jinja as the models' templates use it, over `@huggingface/jinja`. Where that package is stricter than Jinja itself, the parsed template is
- * changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and strings have `format`.
+ * Jinja as the models' templates use it, over `@huggingface/jinja`. Where that package is stricter than Jinja itself, or differs, the parsed
+ * template is changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and what hangs on
+ * Python's types is done by `python.ts`.
  */
 import { type Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
 
@@ -23,8 +24,19 @@ const listFilters = new Map([
   ["map", "falsy"],
 ]);
 
-/** The name under which `formatText` must be given to a template. */
-export const formatName = "__format";
+/** Filters and methods of texts, each with the function that does it and what it is told before its own arguments. */
+const filters = new Map([
+  ["trim", "__trim"],
+  ["string", "__string"],
+  ["min", "__min"],
+  ["max", "__max"],
+]);
+const methods = new Map<string, [string, string | null]>([
+  ["strip", ["__strip", "both"]],
+  ["lstrip", ["__strip", "left"]],
+  ["rstrip", ["__strip", "right"]],
+  ["format", ["__format", null]],
+]);
 
 /** Throws what the parser throws. */
 export function parseTemplate(source: string): Program {
@@ -61,18 +73,6 @@ export function runTemplate(program: Program, environment: Environment): string 
   return new WatchedInterpreter(environment).run(program).value as string;
 }
 
-/** Python's `"…".format(…)` with plain `{}` and `{0}` fields. */
-export function formatText(template: unknown, ...values: unknown[]): string {
-  let next = 0;
-  return String(template).replace(/\{\{|\}\}|\{(\d*)\}/g, (field, index: string | undefined) => {
-    if (field === "{{") return "{";
-    if (field === "}}") return "}";
-    const value = values[index === undefined || index === "" ? next++ : Number(index)];
-    if (value === undefined) throw new Error(`format() has no value for ${field}`);
-    return String(value);
-  });
-}
-
 function visit(node: Node, numbered: Numbered): void {
   for (const [key, value] of Object.entries(node)) {
     if (Array.isArray(value)) {
@@ -82,7 +82,12 @@ function visit(node: Node, numbered: Numbered): void {
     } else if (value instanceof Map) {
       // Keyword arguments and object literals.
       for (const [name, each] of value) if (isNode(each)) value.set(name, changed(each, numbered));
-    } else if (isNode(value)) node[key] = changed(value, numbered);
+    } else if (isNode(value)) {
+      const target = key === "loopvar" || key === "assignee";
+      // Loops and `set` take no tuple apart, but lists; where a name is meant, the tuple stays one.
+      if (target) visit(value, numbered);
+      else node[key] = changed(value, numbered);
+    }
   }
 }
 
@@ -97,17 +102,22 @@ function changed(node: Node, numbered: Numbered): Node {
     const name = filterName(node.filter as Node);
     const pairs = name === "dictsort" ? numbered.get(String((node.operand as Node).value)) : undefined;
     if (pairs !== undefined) return listOf(pairs.map((pair) => listOf(pair)));
+    const own = filters.get(name);
+    if (own !== undefined) return call(own, [node.operand, ...argumentsOf(node.filter as Node)]);
+    if (name === "safe") node.marked = true;
     const rule = listFilters.get(name);
     if (rule !== undefined) node.operand = orEmpty(node.operand, rule);
   } else if (node.type === "CallExpression") {
     const callee = node.callee as Node;
     const property = callee.property as Node | undefined;
-    if (callee.type === "MemberExpression" && callee.computed !== true && property?.value === "format") {
-      const call = snippet(`{{ ${formatName}() }}`);
-      call.args = [callee.object, ...(node.args as unknown[])];
-      return call;
+    const own = methods.get(String(property?.value));
+    if (callee.type === "MemberExpression" && callee.computed !== true && own !== undefined) {
+      const [name, side] = own;
+      const told = side === null ? [] : [snippet(`{{ "${side}" }}`)];
+      return call(name, [callee.object, ...told, ...(node.args as unknown[])]);
     }
-  }
+  } else if (node.type === "BinaryExpression") escapeBeside(node);
+  else if (node.type === "TupleLiteral") return listOf(node.value as Node[]);
   return node;
 }
 
@@ -128,6 +138,26 @@ function noteNumbered({ assignee, value }: Node, numbered: Numbered): void {
     name,
     pairs.sort(([a], [b]) => Number(a.value) - Number(b.value)),
   );
+}
+
+/** `"…"|safe` is marked-up text: what is added to it (`+`, not `~`) gets escaped, as markupsafe does it, also without autoescape. */
+function escapeBeside(node: Node): void {
+  if ((node.operator as { value?: unknown }).value !== "+") return;
+  const [left, right] = [node.left as Node, node.right as Node];
+  if (left.marked !== true && right.marked !== true) return;
+  if (left.marked !== true) node.left = call("__escape", [left]);
+  if (right.marked !== true) node.right = call("__escape", [right]);
+  node.marked = true;
+}
+
+function call(name: string, args: unknown[]): Node {
+  const made = snippet(`{{ ${name}() }}`);
+  made.args = args;
+  return made;
+}
+
+function argumentsOf(filter: Node): unknown[] {
+  return filter.type === "CallExpression" ? (filter.args as unknown[]) : [];
 }
 
 function listOf(items: Node[]): Node {

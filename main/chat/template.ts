@@ -1,7 +1,8 @@
 /** A model's own chat template, run as the training framework runs it. */
 import { Environment } from "@huggingface/jinja";
 import { HalogenError } from "../../app/error.ts";
-import { formatName, formatText, type Program, parseTemplate, runTemplate } from "./jinja.ts";
+import { type Program, parseTemplate, runTemplate } from "./jinja.ts";
+import { pythonFunctions } from "./python.ts";
 import { type ThinkingVariables, thinkingVariables } from "./variable.ts";
 
 /** What `raise_exception` in a template throws: the template's own words. */
@@ -33,7 +34,7 @@ export function compileTemplate(source: string): ChatTemplate {
         raise_exception: (message: unknown) => {
           throw new Refusal(typeof message === "string" ? message : "without a reason");
         },
-        [formatName]: formatText,
+        ...pythonFunctions,
         strftime_now: (format: unknown) => formatTime(now, String(format)),
       };
       for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
