@@ -40,8 +40,8 @@ struct Dense {
   std::function<bool(int64_t layer, const std::string& block, Layer& to)> mixer = {};
 };
 
-// Tied heads, biases, rope factors, linear rope scaling and per-layer head counts come from the file. Experts, other
-// rope scalings and keys longer than values are refused as not known yet.
+// Tied heads, biases, sinks, rope factors and scaling, and per-layer sizes come from the file. Keys longer than values
+// are refused as not known yet, and experts where `kind` has no mixture.
 Description describe_dense(const Header& header, const Dense& kind);
 
 // The experts of one layer and the feed-forward beside them, where there is one.
