@@ -1,5 +1,12 @@
 /** The one validation layer in front of every engine: messages name parameter, expectation and value. */
-import type { BackendName, GenerateRequest, KvType, LoadOptions, Sampling } from "./engine.ts";
+import {
+  type BackendName,
+  type GenerateRequest,
+  type KvType,
+  type LoadOptions,
+  type Sampling,
+  samplerNames,
+} from "./engine.ts";
 import { HalogenError } from "./error.ts";
 
 const backends: readonly (BackendName | "auto")[] = ["auto", "cpu", "hip", "cuda", "vulkan", "npu", "remote"];
@@ -60,16 +67,86 @@ export function checkLoadOptions(options: LoadOptions): void {
   checkInteger("options.threads", options.threads, 0, largestThreads);
 }
 
+/** Least and most value of a sampling number; `above`: the least itself is not allowed. The native engine checks the same again. */
+interface Range {
+  from: number;
+  to: number;
+  above?: true;
+  integer?: true;
+}
+
+const wholeMost = 2 ** 31 - 1;
+
+export const samplingRanges = {
+  temperature: { from: 0, to: 100 },
+  temperatureRange: { from: 0, to: 100 },
+  temperatureExponent: { from: 0, to: 100, above: true },
+  topK: { from: 0, to: wholeMost, integer: true },
+  topP: { from: 0, to: 1, above: true },
+  minP: { from: 0, to: 1 },
+  typicalP: { from: 0, to: 1, above: true },
+  topNSigma: { from: 0, to: 100 },
+  xtcProbability: { from: 0, to: 1 },
+  xtcThreshold: { from: 0, to: 1 },
+  repetitionPenalty: { from: 0, to: 100, above: true },
+  presencePenalty: { from: -100, to: 100 },
+  frequencyPenalty: { from: -100, to: 100 },
+  penaltyLastN: { from: -1, to: wholeMost, integer: true },
+  dryMultiplier: { from: 0, to: 100 },
+  dryBase: { from: 1, to: 100 },
+  dryAllowedLength: { from: 0, to: wholeMost, integer: true },
+  dryLastN: { from: -1, to: wholeMost, integer: true },
+} as const satisfies Partial<Record<keyof Sampling, Range>>;
+
+export type SamplingNumber = keyof typeof samplingRanges;
+
+const required: readonly string[] = ["temperature", "topK", "topP", "minP"];
+
+function checkNumber(parameter: string, value: unknown, { from, to, above, integer }: Range): void {
+  const ok =
+    typeof value === "number" &&
+    (above ? value > from : value >= from) &&
+    value <= to &&
+    (!integer || Number.isInteger(value));
+  if (ok) return;
+  const kind = integer ? "an integer" : "a number";
+  refuse(parameter, above ? `${kind} above ${from}, at most ${to}` : `${kind} from ${from} to ${to}`, value);
+}
+
+function checkIds(parameter: string, value: unknown): asserts value is number[] {
+  if (!Array.isArray(value)) refuse(parameter, "an array of token ids", value);
+  value.forEach((id, index) => {
+    checkInteger(`${parameter}[${index}]`, id, 0, wholeMost);
+  });
+}
+
 function checkSampling(sampling: Sampling): void {
   checkObject("sampling", sampling);
-  const { temperature, topK, topP, minP, seed } = sampling;
-  if (typeof temperature !== "number" || !(temperature >= 0 && temperature <= 100)) {
-    refuse("sampling.temperature", "a number from 0 to 100", temperature);
+  for (const [name, range] of Object.entries(samplingRanges)) {
+    const value = sampling[name as SamplingNumber];
+    if (value !== undefined || required.includes(name)) checkNumber(`sampling.${name}`, value, range);
   }
-  checkInteger("sampling.topK", topK, 0, 2 ** 31 - 1);
-  if (typeof topP !== "number" || !(topP > 0 && topP <= 1))
-    refuse("sampling.topP", "a number above 0, at most 1", topP);
-  if (typeof minP !== "number" || !(minP >= 0 && minP <= 1)) refuse("sampling.minP", "a number from 0 to 1", minP);
+  const { dryBreakers, logitBias, suppress, order, seed } = sampling;
+  if (dryBreakers !== undefined && !(dryBreakers instanceof Int32Array)) {
+    refuse("sampling.dryBreakers", "an Int32Array of sequences, each ended by -1", dryBreakers);
+  }
+  if (logitBias !== undefined) {
+    if (!Array.isArray(logitBias)) refuse("sampling.logitBias", "an array of {token, bias}", logitBias);
+    logitBias.forEach((each, index) => {
+      checkObject(`sampling.logitBias[${index}]`, each);
+      checkInteger(`sampling.logitBias[${index}].token`, each.token, 0, wholeMost);
+      checkNumber(`sampling.logitBias[${index}].bias`, each.bias, { from: -10_000, to: 10_000 });
+    });
+  }
+  if (suppress !== undefined) checkIds("sampling.suppress", suppress);
+  if (order !== undefined) {
+    const expected = `an array of different names out of ${samplerNames.join(", ")}`;
+    if (!Array.isArray(order) || order.length === 0) refuse("sampling.order", expected, order);
+    order.forEach((name, index) => {
+      const known = samplerNames.includes(name) && order.indexOf(name) === index;
+      if (!known) refuse(`sampling.order[${index}]`, expected, name);
+    });
+  }
   if (seed !== null) checkInteger("sampling.seed", seed, 0, largestCount);
 }
 
@@ -79,10 +156,15 @@ export function checkGenerateRequest(request: GenerateRequest): void {
   checkTokens("tokens", request.tokens);
   checkSampling(request.sampling);
   checkInteger("maxTokens", request.maxTokens, 0, largestCount);
-  if (!Array.isArray(request.stopTokens)) refuse("stopTokens", "an array of token ids", request.stopTokens);
-  request.stopTokens.forEach((id, index) => {
-    checkInteger(`stopTokens[${index}]`, id, 0, 2 ** 31 - 1);
-  });
+  if (request.minTokens !== undefined) checkInteger("minTokens", request.minTokens, 0, largestCount);
+  checkIds("stopTokens", request.stopTokens);
+  if (request.stopSequences !== undefined) {
+    if (!Array.isArray(request.stopSequences))
+      refuse("stopSequences", "an array of Int32Arrays", request.stopSequences);
+    request.stopSequences.forEach((sequence, index) => {
+      checkTokens(`stopSequences[${index}]`, sequence);
+    });
+  }
   checkInteger("alternatives", request.alternatives, 0, largestAlternatives);
 }
 

@@ -120,15 +120,67 @@ export interface LoadedModel {
   loadMilliseconds: number;
 }
 
+/** The steps of the chain in their documented order (llama.cpp's). */
+export const samplerNames = [
+  "penalties",
+  "dry",
+  "top_n_sigma",
+  "top_k",
+  "typical_p",
+  "top_p",
+  "min_p",
+  "xtc",
+  "temperature",
+] as const;
+export type SamplerName = (typeof samplerNames)[number];
+
+/**
+ * How the next token is chosen. First suppressed tokens leave and biases are added, then the chain runs in `order`, then one token is drawn. A
+ * value that is absent is off; the formulas and their sources stand in native/engine/sample/pool.h and history.h.
+ */
 export interface Sampling {
-  /** 0 = greedy. */
+  /** Divides the logits; 0 = greedy. */
   temperature: number;
+  /** Above 0: between temperature ± range, by the entropy's share of the largest possible one to the power of `temperatureExponent` (1). */
+  temperatureRange?: number;
+  temperatureExponent?: number;
   /** 0 = off. */
   topK: number;
   /** 1 = off. */
   topP: number;
   /** 0 = off. */
   minP: number;
+  /** 1 = off. */
+  typicalP?: number;
+  /** Standard deviations below the largest logit; 0 = off. */
+  topNSigma?: number;
+  /** 0 = off. */
+  xtcProbability?: number;
+  /** 0.1 */
+  xtcThreshold?: number;
+  /** Logits above 0 are divided by it, others multiplied; 1 = off. */
+  repetitionPenalty?: number;
+  /** Subtracted once from what has come, and once for each time it has come; 0 = off. */
+  presencePenalty?: number;
+  frequencyPenalty?: number;
+  /** Tokens that the three penalties look back, prompt included; 64; -1 = all, 0 = off. */
+  penaltyLastN?: number;
+  /** 0 = off; the loss is multiplier * base ^ (repeated - allowed) once `dryAllowedLength` tokens are repeated. */
+  dryMultiplier?: number;
+  /** 1.75 */
+  dryBase?: number;
+  /** 2 */
+  dryAllowedLength?: number;
+  /** -1 = all. */
+  dryLastN?: number;
+  /** Token sequences that no repetition reaches over, each ended by -1. */
+  dryBreakers?: Int32Array;
+  /** Added to the logit of a token. */
+  logitBias?: { token: number; bias: number }[];
+  /** Tokens that never come. */
+  suppress?: number[];
+  /** A step that is not named is left out; default: `samplerNames`. */
+  order?: SamplerName[];
   /** null = a fresh one; the one used comes back in the outcome. */
   seed: number | null;
 }
@@ -140,8 +192,12 @@ export interface GenerateRequest {
   sampling: Sampling;
   /** Most tokens to generate; 0 = up to the context's end. */
   maxTokens: number;
+  /** The reply has at least so many tokens: before that no stop token comes and no stop sequence counts; 0. */
+  minTokens?: number;
   /** Generation ends when one of these is sampled; that token is not delivered. */
   stopTokens: number[];
+  /** Generation ends when it ends with one of these; its tokens are not delivered. */
+  stopSequences?: Int32Array[];
   /** Alternatives to report per token: 0 = none, only the ids. */
   alternatives: number;
 }
@@ -156,12 +212,14 @@ export interface TokenBatch {
   alternativeLogprobs: Float32Array;
 }
 
-export type StopCause = "stop_token" | "length" | "context" | "cancelled";
+export type StopCause = "stop_token" | "stop_sequence" | "length" | "context" | "cancelled";
 
 export interface GenerateOutcome {
   cause: StopCause;
   /** The stop token that ended it; -1 otherwise. */
   stopToken: number;
+  /** Place of the stop sequence that ended it in the request; absent or -1 otherwise. */
+  stopSequence?: number;
   promptTokens: number;
   /** Of the prompt: taken from kept state, and computed now. reused + recomputed = promptTokens. */
   reused: number;

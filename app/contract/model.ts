@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { wireErrorSchema } from "./error.ts";
 import { idSchema } from "./message.ts";
+import { samplingDefaultsSchema } from "./session.ts";
 
 export const memoryPlanSchema = z.object({
   contextLength: z.number(),
@@ -49,8 +50,10 @@ export const modelSchema = z.object({
   hasTemplate: z.boolean(),
   /** Null until the file has been looked into, and for a template that does not work. */
   features: chatFeaturesSchema.nullable(),
-  /** Sampling the model asks for (GGUF hints) or ours. */
-  defaults: z.object({ temperature: z.number(), topK: z.number(), topP: z.number(), minP: z.number() }),
+  /** What a chat is sampled with where it says nothing: what the file asks for, else ours. */
+  defaults: samplingDefaultsSchema,
+  /** Those of `defaults` that the file asks for. */
+  hints: z.array(samplingDefaultsSchema.keyof()),
   plan: memoryPlanSchema.nullable(),
 });
 

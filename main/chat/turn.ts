@@ -3,7 +3,7 @@ import { createStopMatcher } from "../../app/chat/stop.ts";
 import type { AnyEvent } from "../../app/contract/event.ts";
 import type { Message, MessageStatus } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
-import type { GenerateOutcome, Sampling } from "../../app/engine.ts";
+import type { GenerateOutcome } from "../../app/engine.ts";
 import { toWire, type WireError } from "../../app/error.ts";
 import { orAborted, readUntilAborted } from "./abort.ts";
 import type { ChatOptions, ModelLease } from "./collaborator.ts";
@@ -12,6 +12,7 @@ import type { DialectCache } from "./dialect-cache.ts";
 import { createPace } from "./pace.ts";
 import { buildPrompt, type Prompt } from "./prompt.ts";
 import { createReply } from "./reply.ts";
+import { samplingOf } from "./sampling.ts";
 
 /** A reader sees changes this often at most. */
 const deltaMilliseconds = 24;
@@ -91,12 +92,14 @@ export function startTurn(options: TurnOptions): Turn {
 
   const generate = async (lease: ModelLease, prompt: Prompt, stops: readonly string[]): Promise<Ending> => {
     const { tokenizer, shown } = await options.dialects.get(lease);
+    const chosen = options.session.sampling;
     const generation = options.engine.generate(
       {
         handle: lease.loaded.handle,
         tokens: Int32Array.from(prompt.tokens),
-        sampling: samplingOf(options.session, lease),
-        maxTokens: options.session.sampling.maxTokens ?? 0,
+        sampling: samplingOf(chosen, lease.model.defaults, tokenizer),
+        minTokens: chosen.minTokens ?? 0,
+        maxTokens: chosen.maxTokens ?? 0,
         stopTokens: [...tokenizer.endTokens],
         alternatives: 0,
       },
@@ -105,7 +108,7 @@ export function startTurn(options: TurnOptions): Turn {
       },
     );
     const text = tokenizer.detokenizer(shown);
-    const stop = createStopMatcher(stops);
+    const stop = createStopMatcher([...stops, ...(chosen.stop ?? [])]);
     const take = (part: string, tokens: number): void => {
       reply.add(prompt.splitter.push(stop.push(part)), tokens, prompt.splitter.inside);
       flush.due();
@@ -128,7 +131,7 @@ export function startTurn(options: TurnOptions): Turn {
     outcome = ended;
     if (stop.stopped !== null) return { status: "complete", error: null };
     if (abort.signal.aborted || ended === null) return interruption();
-    if (ended.cause === "stop_token") return { status: "complete", error: null };
+    if (ended.cause === "stop_token" || ended.cause === "stop_sequence") return { status: "complete", error: null };
     if (ended.cause === "length") return { status: "length", error: null };
     if (ended.cause === "cancelled") return { status: "interrupted", error: null };
     const used = ended.promptTokens + ended.generatedTokens;
@@ -202,18 +205,6 @@ export function startTurn(options: TurnOptions): Turn {
       abort.abort();
     },
     done: work().then(finish),
-  };
-}
-
-function samplingOf(session: Session, lease: ModelLease): Sampling {
-  const chosen = session.sampling;
-  const { defaults } = lease.model;
-  return {
-    temperature: chosen.temperature ?? defaults.temperature,
-    topK: chosen.topK ?? defaults.topK,
-    topP: chosen.topP ?? defaults.topP,
-    minP: chosen.minP ?? defaults.minP,
-    seed: chosen.seed,
   };
 }
 

@@ -14,6 +14,7 @@ import {
   stringOption,
   UsageError,
 } from "./command.ts";
+import { readSampling, samplingHelp, samplingOptions } from "./sampling.ts";
 
 export const run: Command = {
   name: "run",
@@ -22,13 +23,7 @@ export const run: Command = {
   options: {
     model: { type: "string", short: "m" },
     system: { type: "string", short: "s" },
-    greedy: { type: "boolean" },
-    temperature: { type: "string", short: "t" },
-    "top-k": { type: "string" },
-    "top-p": { type: "string" },
-    "min-p": { type: "string" },
-    seed: { type: "string" },
-    "max-tokens": { type: "string", short: "n" },
+    ...samplingOptions,
     context: { type: "string" },
     save: { type: "boolean" },
     stats: { type: "boolean" },
@@ -36,11 +31,7 @@ export const run: Command = {
   help: [
     ["-m, --model M", "a model's id, name, file name, or a path (the one for new chats)"],
     ["-s, --system S", "a system prompt"],
-    ["--greedy", "always the likeliest token; the same as --temperature 0"],
-    ["-t, --temperature T", "0 to 5 (the model's own)"],
-    ["--top-k N, --top-p P, --min-p P", "which tokens may be chosen (the model's own)"],
-    ["--seed S", "the same seed gives the same text"],
-    ["-n, --max-tokens N", "stop after so many tokens"],
+    ...samplingHelp,
     ["--context N", "tokens of context (as the settings say)"],
     ["--save", "keep it as a chat of the app, which must not run meanwhile"],
     ["--stats", "print the counts and rates on standard error"],
@@ -61,22 +52,6 @@ export const run: Command = {
     }
   },
 };
-
-function readSampling(context: CommandContext): Partial<SamplingOptions> {
-  const temperature = numberOption(context, "temperature", { from: 0, to: 5 });
-  if (context.values.greedy === true && temperature !== undefined && temperature !== 0) {
-    throw new UsageError("--greedy and --temperature contradict each other.");
-  }
-  const found: { [K in keyof SamplingOptions]: number | undefined } = {
-    temperature: context.values.greedy === true ? 0 : temperature,
-    topK: numberOption(context, "top-k", { from: 0, to: 1_000_000, integer: true }),
-    topP: numberOption(context, "top-p", { from: 0.000_001, to: 1 }),
-    minP: numberOption(context, "min-p", { from: 0, to: 1 }),
-    seed: numberOption(context, "seed", { from: 0, to: 4_294_967_295, integer: true }),
-    maxTokens: numberOption(context, "max-tokens", { from: 1, to: 1_000_000_000, integer: true }),
-  };
-  return Object.fromEntries(Object.entries(found).filter(([, value]) => value !== undefined));
-}
 
 async function readPrompt({ positionals, io }: CommandContext): Promise<string> {
   const [given] = positionals;

@@ -3,6 +3,7 @@ import type { ChatFeatures, Model } from "../../app/contract/model.ts";
 import type { MemoryPlan, ModelInspection } from "../../app/engine.ts";
 import { HalogenError, type WireError } from "../../app/error.ts";
 import { displayName, type ModelFile } from "./folder.ts";
+import { readSamplingHints } from "./hint.ts";
 
 export interface Entry {
   file: ModelFile;
@@ -18,9 +19,6 @@ export interface Entry {
   progress: number | null;
   plan: MemoryPlan | null;
 }
-
-/** llama.cpp's own defaults, which model cards assume where they say nothing. */
-const defaults = { temperature: 0.8, topK: 40, topP: 0.95, minP: 0.05 };
 
 export function createEntry(file: ModelFile): Entry {
   return {
@@ -52,7 +50,7 @@ export function toModel(entry: Entry): Model {
     error: entry.fault ?? entry.loadError,
     hasTemplate: inspection?.template != null,
     features: entry.features,
-    defaults: samplingOf(inspection),
+    ...readSamplingHints(inspection?.metadata ?? {}),
     plan: entry.plan,
   };
 }
@@ -96,17 +94,4 @@ export function faultOfShards(file: ModelFile): HalogenError | null {
       detail,
     },
   );
-}
-
-function samplingOf(inspection: ModelInspection | null): Model["defaults"] {
-  const hint = (name: string, otherwise: number): number => {
-    const value = inspection?.metadata[`general.sampling.${name}`];
-    return typeof value === "number" && Number.isFinite(value) && value >= 0 ? value : otherwise;
-  };
-  return {
-    temperature: hint("temp", defaults.temperature),
-    topK: Math.trunc(hint("top_k", defaults.topK)),
-    topP: hint("top_p", defaults.topP),
-    minP: hint("min_p", defaults.minP),
-  };
 }

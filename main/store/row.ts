@@ -11,7 +11,7 @@ import {
   messageSchema,
   messageStatsSchema,
 } from "../../app/contract/message.ts";
-import { type SamplingOptions, type Session, samplingOptionsSchema } from "../../app/contract/session.ts";
+import { noSampling, type SamplingOptions, type Session, samplingOptionsSchema } from "../../app/contract/session.ts";
 import type { WireError } from "../../app/error.ts";
 
 export interface SessionRow {
@@ -48,15 +48,6 @@ export interface BlockRow {
   attributes: unknown;
   text: string;
 }
-
-export const noSampling: SamplingOptions = {
-  temperature: null,
-  topK: null,
-  topP: null,
-  minP: null,
-  seed: null,
-  maxTokens: null,
-};
 
 export function toSession(row: SessionRow): Session {
   const createdAt = toCount(row.created_at);
@@ -109,15 +100,11 @@ function toBlock(row: BlockRow): Block {
 function toSampling(value: unknown): SamplingOptions {
   const record = toRecord(value);
   if (record === null) return { ...noSampling };
-  const { temperature, topK, topP, minP, seed, maxTokens } = samplingOptionsSchema.shape;
-  return {
-    temperature: temperature.catch(null).parse(record.temperature),
-    topK: topK.catch(null).parse(record.topK),
-    topP: topP.catch(null).parse(record.topP),
-    minP: minP.catch(null).parse(record.minP),
-    seed: seed.catch(null).parse(record.seed),
-    maxTokens: maxTokens.catch(null).parse(record.maxTokens),
-  };
+  const read = Object.entries(samplingOptionsSchema.shape).map(([name, schema]) => {
+    const parsed = schema.safeParse(record[name]);
+    return [name, parsed.success ? parsed.data : null];
+  });
+  return Object.fromEntries(read) as SamplingOptions;
 }
 
 function toStats(value: unknown): MessageStats | null {

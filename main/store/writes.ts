@@ -1,11 +1,11 @@
 import type { Message } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
+import { noSampling } from "../../app/contract/session.ts";
 import { HalogenError } from "../../app/error.ts";
 import { createBlockWriter } from "./block-writer.ts";
 import type { Database } from "./database.ts";
 import type { Indexer } from "./indexer.ts";
 import { messageNotFound, sessionNotFound } from "./reads.ts";
-import { noSampling } from "./row.ts";
 import type { Clock, Reads, SessionPatch, Writes } from "./store.ts";
 import type { Tidy } from "./tidy.ts";
 

@@ -165,6 +165,7 @@ Napi::Value to_js(Napi::Env env, const GenerateOutcome& outcome) {
   Napi::Object object = Napi::Object::New(env);
   object.Set("cause", string(env, outcome.cause));
   object.Set("stopToken", number(env, static_cast<double>(outcome.stop_token)));
+  object.Set("stopSequence", number(env, static_cast<double>(outcome.stop_sequence)));
   object.Set("promptTokens", number(env, outcome.prompt_tokens));
   object.Set("reused", number(env, outcome.reused));
   object.Set("recomputed", number(env, outcome.recomputed));

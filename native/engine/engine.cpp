@@ -202,7 +202,13 @@ std::shared_ptr<Generation> Engine::generate(const GenerateRequest& request, Gen
     schedule::Scheduler& scheduler = *loaded->scheduler;
     scheduler.check_tokens(request.tokens);
     scheduler.check_tokens(request.stop_tokens);
-    sample::check(request.sampling);
+    for (const std::vector<int32_t>& sequence : request.stop_sequences) {
+      scheduler.check_tokens(sequence);
+      if (!sequence.empty()) continue;
+      throw Error(code::request_invalid, "A stop sequence has no tokens.", "",
+                  {{"sequences", request.stop_sequences.size()}});
+    }
+    sample::check(request.sampling, scheduler.model().vocabulary());
     if (request.tokens.empty()) {
       throw Error(code::request_invalid, "There are no tokens to continue.", "A prompt needs at least one token.");
     }

@@ -19,8 +19,8 @@
 namespace halogen {
 
 struct EngineOptions {
-  // "" = the best the CPU has. "reference", "avx2", "avx512": the narrowest variant allowed; broader ones fill its gaps, and
-  // Device::reason says so. One that this CPU or build lacks is request.invalid.
+  // "" = the best the CPU has. "reference", "avx2", "avx512": the narrowest variant allowed; broader ones fill its
+  // gaps, and Device::reason says so. One that this CPU or build lacks is request.invalid.
   std::string cpu_variant;
   // Threads of the CPU backend when LoadOptions::threads is 0; 0 = physical cores within affinity and cgroup quota.
   int threads = 0;
@@ -119,9 +119,27 @@ struct LoadedModel {
 
 struct Sampling {
   double temperature = 0;
+  double temperature_range = 0;
+  double temperature_exponent = 1;
   int64_t top_k = 0;
   double top_p = 1;
   double min_p = 0;
+  double typical_p = 1;
+  double top_n_sigma = 0;
+  double xtc_probability = 0;
+  double xtc_threshold = 0.1;
+  double repetition_penalty = 1;
+  double presence_penalty = 0;
+  double frequency_penalty = 0;
+  int64_t penalty_last_n = 64;
+  double dry_multiplier = 0;
+  double dry_base = 1.75;
+  int64_t dry_allowed_length = 2;
+  int64_t dry_last_n = -1;
+  std::vector<int32_t> dry_breakers;  // token sequences, each ended by -1
+  std::vector<std::pair<int32_t, double>> logit_bias;
+  std::vector<int32_t> suppress;
+  std::vector<std::string> order;  // empty: the documented one
   std::optional<uint64_t> seed;
 };
 
@@ -130,7 +148,9 @@ struct GenerateRequest {
   std::vector<int32_t> tokens;
   Sampling sampling;
   uint64_t max_tokens = 0;
+  uint64_t min_tokens = 0;
   std::vector<int32_t> stop_tokens;
+  std::vector<std::vector<int32_t>> stop_sequences;
   int alternatives = 0;
 };
 
@@ -142,8 +162,9 @@ struct TokenBatch {
 };
 
 struct GenerateOutcome {
-  std::string cause;  // StopCause: "stop_token", "length", "context", "cancelled"
+  std::string cause;  // StopCause: "stop_token", "stop_sequence", "length", "context", "cancelled"
   int32_t stop_token = -1;
+  int32_t stop_sequence = -1;
   uint64_t prompt_tokens = 0;
   uint64_t reused = 0;
   uint64_t recomputed = 0;

@@ -1,13 +1,14 @@
 import type { CallName, Reply } from "../../app/contract/call.ts";
 import { messageTextLimit } from "../../app/contract/call.ts";
 import type { Message } from "../../app/contract/message.ts";
+import { noSampling } from "../../app/contract/session.ts";
 import { HalogenError } from "../../app/error.ts";
 import { type ConversationRow, conversation } from "../logic/conversation.ts";
 import { formatCount } from "../logic/number.ts";
 import { withEntry } from "../store/document.ts";
 import { putMessage } from "../store/mirror.ts";
 import type { Page } from "../store/page.ts";
-import { addToast, type Draft, draftOf, emptyDraft, noSampling, serial, setDraft } from "../store/ui.ts";
+import { addToast, type Draft, draftOf, emptyDraft, serial, setDraft } from "../store/ui.ts";
 import type { Command } from "./command.ts";
 import { firstModel } from "./model.ts";
 import { currentSession, putSession } from "./session.ts";

@@ -1,8 +1,8 @@
-import type { SamplingOptions, SearchHit, Session } from "../../app/contract/session.ts";
+import { noSampling, type SamplingOptions, type SearchHit, type Session } from "../../app/contract/session.ts";
 import { withEntry } from "../store/document.ts";
 import { openSession } from "../store/mirror.ts";
 import type { Page } from "../store/page.ts";
-import { addToast, emptyNewChat, noSampling, serial } from "../store/ui.ts";
+import { addToast, emptyNewChat, serial } from "../store/ui.ts";
 import { attempt, type Command } from "./command.ts";
 
 export function currentSession(page: Page): Session | null {

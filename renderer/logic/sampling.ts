@@ -1,8 +1,16 @@
 import type { Model } from "../../app/contract/model.ts";
 import type { SamplingOptions } from "../../app/contract/session.ts";
+import { formatCount } from "./number.ts";
+
+/** The options that are one number. */
+export type NumberKey = {
+  [K in keyof SamplingOptions]: SamplingOptions[K] extends number | null ? K : never;
+}[keyof SamplingOptions];
+/** The options that are a list of texts. */
+export type TextsKey = "stop" | "dryBreakers";
 
 export interface SamplingField {
-  key: keyof SamplingOptions;
+  key: NumberKey;
   label: string;
   /** What it does, for who does not know the word. */
   about: string;
@@ -13,68 +21,93 @@ export interface SamplingField {
   slider: number | null;
 }
 
+function field(
+  key: NumberKey,
+  label: string,
+  about: string,
+  [min, max, step]: readonly [min: number, max: number, step: number],
+  slider: number | null = null,
+): SamplingField {
+  return { key, label, about, min, max, step, slider };
+}
+
+const million = 1_000_000;
+const most = 10 * million;
+
 export const samplingFields: readonly SamplingField[] = [
+  field("temperature", "Temperature", "0 always takes the likeliest token; higher is more varied.", [0, 5, 0.05], 2),
+  field("topK", "Top K", "Only the K likeliest tokens; 0 takes all.", [0, million, 1], 200),
+  field("topP", "Top P", "Only the likeliest tokens that together reach P; 1 takes all.", [0.01, 1, 0.01], 1),
+  field("minP", "Min P", "Only tokens at least P times as likely as the likeliest; 0 takes all.", [0, 1, 0.01], 0.5),
+  field("seed", "Seed", "The same seed gives the same reply.", [0, 4_294_967_295, 1]),
+  field("maxTokens", "Longest reply", "Tokens; empty is until the context is full.", [1, most, 1]),
+];
+
+export interface SamplingGroup {
+  label: string;
+  fields: readonly SamplingField[];
+  texts: { key: TextsKey; label: string; about: string } | null;
+}
+
+/** What fewer people change; folded away. */
+export const samplingGroups: readonly SamplingGroup[] = [
   {
-    key: "temperature",
-    label: "Temperature",
-    about: "0 always takes the likeliest token; higher is more varied.",
-    min: 0,
-    max: 5,
-    step: 0.05,
-    slider: 2,
+    label: "Repetition",
+    fields: [
+      field("repetitionPenalty", "Repeat", "Makes what came lately less likely; 1 is off.", [0.01, 10, 0.01], 2),
+      field("presencePenalty", "Presence", "Takes this off what has come at all; 0 is off.", [-10, 10, 0.05]),
+      field("frequencyPenalty", "Frequency", "Takes this off each time it has come; 0 is off.", [-10, 10, 0.05]),
+      field("penaltyLastN", "Looks back", "Tokens that these three look at; -1 is all.", [-1, most, 1]),
+      field("dryMultiplier", "DRY", "Against repeated phrases; 0 is off, 0.8 is usual.", [0, 100, 0.05], 2),
+      field("dryBase", "DRY base", "How fast it grows with the phrase.", [1, 100, 0.05]),
+      field("dryAllowedLength", "DRY allowed", "Tokens that may be repeated unpunished.", [0, million, 1]),
+      field("dryLastN", "DRY looks back", "Tokens that it looks at; -1 is all.", [-1, most, 1]),
+    ],
+    texts: {
+      key: "dryBreakers",
+      label: "DRY breakers",
+      about: "No phrase reaches over these; one a line, \\n is a line end.",
+    },
   },
   {
-    key: "topK",
-    label: "Top K",
-    about: "Only the K likeliest tokens; 0 takes all.",
-    min: 0,
-    max: 1_000_000,
-    step: 1,
-    slider: 200,
+    label: "More samplers",
+    fields: [
+      field("typicalP", "Typical P", "Only tokens about as surprising as usual; 1 takes all.", [0.01, 1, 0.01], 1),
+      field("topNSigma", "Top n sigma", "Only tokens near the best, in deviations; 0 takes all.", [0, 100, 0.1], 5),
+      field("xtcProbability", "XTC chance", "How often the likeliest are left out; 0 is never.", [0, 1, 0.01], 1),
+      field("xtcThreshold", "XTC threshold", "Counts as likely from here.", [0, 1, 0.01], 0.5),
+      field("temperatureRange", "Dynamic range", "Temperature moves by so much, with doubt.", [0, 5, 0.05], 2),
+      field("temperatureExponent", "Dynamic exponent", "How it follows the doubt.", [0.01, 10, 0.05]),
+    ],
+    texts: null,
   },
   {
-    key: "topP",
-    label: "Top P",
-    about: "Only the likeliest tokens that together reach P; 1 takes all.",
-    min: 0.01,
-    max: 1,
-    step: 0.01,
-    slider: 1,
-  },
-  {
-    key: "minP",
-    label: "Min P",
-    about: "Only tokens at least P times as likely as the likeliest; 0 takes all.",
-    min: 0,
-    max: 1,
-    step: 0.01,
-    slider: 0.5,
-  },
-  {
-    key: "seed",
-    label: "Seed",
-    about: "The same seed gives the same reply.",
-    min: 0,
-    max: 4_294_967_295,
-    step: 1,
-    slider: null,
-  },
-  {
-    key: "maxTokens",
-    label: "Longest reply",
-    about: "Tokens; empty is until the context is full.",
-    min: 1,
-    max: 10_000_000,
-    step: 1,
-    slider: null,
+    label: "End of the reply",
+    fields: [field("minTokens", "Shortest reply", "Tokens before it may end; 0 is off.", [0, most, 1])],
+    texts: {
+      key: "stop",
+      label: "Stop at",
+      about: "Ends the reply before one of these; one a line, \\n is a line end.",
+    },
   },
 ];
 
 /** The model's own value, or what happens without one, in words. */
-export function defaultOf(key: keyof SamplingOptions, model: Model | null): number | string {
+export function defaultOf(key: NumberKey, model: Model | null): number | string {
   if (key === "seed") return "random";
   if (key === "maxTokens") return "no limit";
+  if (key === "minTokens") return 0;
   return model?.defaults[key] ?? "";
+}
+
+/** Says where a grey value comes from, when it is the file that asks for it. */
+export function hintOf(key: NumberKey, model: Model | null): string | null {
+  const own = model?.hints.find((name) => name === key);
+  return own === undefined ? null : `Model's own: ${defaultOf(key, model)}.`;
+}
+
+export function orderHintOf(model: Model | null): string | null {
+  return model?.hints.includes("order") ? `Model's own order: ${model.defaults.order.join(", ")}.` : null;
 }
 
 /** What was typed, as a value: empty is the model's own (null); out of range or no number is refused (undefined). */
@@ -84,6 +117,26 @@ export function parseField(field: SamplingField, text: string): number | null | 
   const value = Number(trimmed);
   if (!Number.isFinite(value) || value < field.min || value > field.max) return undefined;
   return Number.isInteger(field.step) && !Number.isInteger(value) ? undefined : value;
+}
+
+export function rangeOf(field: SamplingField): string {
+  return `From ${formatCount(field.min)} to ${formatCount(field.max)}.`;
+}
+
+/** One text a line; empty lines are none. `\n`, `\t` and `\\` are read as they are in programs. */
+export function parseTexts(text: string): string[] | null {
+  const texts = text
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => line.replace(/\\([nt\\])/g, (_, letter: string) => ({ n: "\n", t: "\t" })[letter] ?? "\\"));
+  return texts.length === 0 ? null : texts;
+}
+
+export function showTexts(texts: readonly string[] | null): string {
+  const shown = (texts ?? []).map((text) =>
+    text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll("\t", "\\t"),
+  );
+  return shown.join("\n");
 }
 
 export function changedCount(options: SamplingOptions): number {

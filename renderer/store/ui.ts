@@ -1,6 +1,6 @@
 /** What belongs to this window alone and is never stored by main. */
 import { createStore, type StoreApi } from "zustand/vanilla";
-import type { SamplingOptions, SearchHit } from "../../app/contract/session.ts";
+import { noSampling, type SamplingOptions, type SearchHit } from "../../app/contract/session.ts";
 
 /** Text too long for the text field; sent after what was typed. */
 export interface Attachment {
@@ -57,14 +57,6 @@ export interface UiState {
 
 export type UiStore = StoreApi<UiState>;
 
-export const noSampling: SamplingOptions = {
-  temperature: null,
-  topK: null,
-  topP: null,
-  minP: null,
-  seed: null,
-  maxTokens: null,
-};
 export const emptyDraft: Draft = { text: "", attachments: [] };
 export const emptyNewChat: NewChat = { modelId: null, system: "", sampling: noSampling };
 

@@ -104,6 +104,52 @@ TEST(engine_stops_at_tokens_and_at_the_context) {
   EQUAL(stopped->outcome().stop_token, ids[5]);
 }
 
+TEST(engine_stops_at_sequences_and_holds_them_back) {
+  Loaded loaded({}, 128);
+  GenerateRequest request = loaded.request(prompt(20), 40);
+  request.sampling.temperature = 20;  // varied tokens
+  request.sampling.seed = 3;
+  const std::vector<int32_t> ids = read_all(*loaded.engine.generate(request));
+  const std::vector<int32_t> sequence{ids[10], ids[11], ids[12]};
+  const size_t place =
+      static_cast<size_t>(std::search(ids.begin(), ids.end(), sequence.begin(), sequence.end()) - ids.begin());
+  // A beginning that goes on otherwise is delivered all the same.
+  request.stop_sequences = {{ids[2], ids[3], (ids[4] + 1) % 96}, sequence};
+  const auto stopped = loaded.engine.generate(request);
+  const std::vector<int32_t> before = read_all(*stopped);
+  CHECK(before == std::vector<int32_t>(ids.begin(), ids.begin() + static_cast<std::ptrdiff_t>(place)));
+  EQUAL(stopped->outcome().cause, "stop_sequence");
+  EQUAL(stopped->outcome().stop_sequence, 1);
+  EQUAL(stopped->outcome().stop_token, -1);
+  EQUAL(stopped->outcome().generated_tokens, place);
+  // The end comes in the middle of a sequence: what was held is delivered.
+  request.stop_sequences = {{ids[38], ids[39], 0}};
+  CHECK(read_all(*loaded.engine.generate(request)) == ids);
+  request.stop_sequences = {{ids[39]}};
+  const auto one = loaded.engine.generate(request);
+  EQUAL(read_all(*one).size(), static_cast<size_t>(std::ranges::find(ids, ids[39]) - ids.begin()));
+  request.stop_sequences = {{}};
+  THROWS("request.invalid", loaded.engine.generate(request));
+  request.stop_sequences = {{96}};
+  THROWS("request.invalid", loaded.engine.generate(request));
+}
+
+TEST(engine_reaches_the_least_length_before_it_stops) {
+  Loaded loaded({}, 128);
+  GenerateRequest request = loaded.request(prompt(20), 30);
+  const std::vector<int32_t> ids = read_all(*loaded.engine.generate(request));
+  request.stop_tokens = {ids[0]};
+  EQUAL(read_all(*loaded.engine.generate(request)).size(), 0u);
+  request.min_tokens = 7;
+  const std::vector<int32_t> longer = read_all(*loaded.engine.generate(request));
+  CHECK(longer.size() >= 7);
+  CHECK(std::ranges::find(longer, ids[0]) == longer.end());
+  request.stop_tokens = {};
+  request.stop_sequences = {{ids[0], ids[1]}};
+  request.min_tokens = 3;
+  CHECK(read_all(*loaded.engine.generate(request)).size() >= 3);
+}
+
 TEST(engine_reuses_prefixes_with_the_same_tokens) {
   Loaded fresh, kept;
   const std::vector<int32_t> first = prompt(100);

@@ -1,7 +1,7 @@
 import Database from "better-sqlite3";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { messageSchema } from "../../app/contract/message.ts";
-import { sessionDocumentSchema } from "../../app/contract/session.ts";
+import { noSampling, type SamplingOptions, sessionDocumentSchema } from "../../app/contract/session.ts";
 import { addSession, message } from "./maker.ts";
 import { scratchStore } from "./scratch.ts";
 
@@ -21,7 +21,18 @@ describe("sessions", () => {
   it("keeps every field over a restart", () => {
     const scratch = scratchStore();
     scratch.store.createSession({ id: "s1", title: "Größe 模型 😀", system: "Be brief.\u0000\n", modelId: "m" });
-    const sampling = { temperature: 0.7, topK: 20, topP: 0.9, minP: null, seed: 7, maxTokens: 100 };
+    const sampling: SamplingOptions = {
+      ...noSampling,
+      temperature: 0.7,
+      topK: 20,
+      topP: 0.9,
+      dryBreakers: ["\n", "模"],
+      logitBias: [{ token: 5, bias: -1.5 }],
+      order: ["top_p", "temperature"],
+      stop: ["User:"],
+      seed: 7,
+      maxTokens: 100,
+    };
     const updated = scratch.store.updateSession("s1", { titled: true, pinned: true, sampling });
     expect(updated).toMatchObject({
       title: "Größe 模型 😀",

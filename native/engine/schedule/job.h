@@ -3,6 +3,7 @@
 #include <future>
 #include <optional>
 
+#include "native/engine/sample/stops.h"
 #include "native/engine/schedule/scheduler.h"
 
 namespace halogen::schedule {
@@ -21,7 +22,10 @@ struct Scheduler::Job {
   sample::Sampler sampler;
   size_t most_tokens = 0;  // length of the whole sequence at which it ends, and why
   const char* most_cause = "length";
+  size_t least_tokens = 0;  // of the reply, before which no stop counts
   std::vector<int32_t> stop_tokens;
+  sample::Stops stops{{}};
+  std::deque<TokenBatch> held;  // may be the beginning of a stop sequence
   size_t alternatives = 0;
 
   state::Sequence* sequence = nullptr;  // null: waiting for pages

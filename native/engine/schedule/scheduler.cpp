@@ -61,7 +61,9 @@ std::shared_ptr<Generation> Scheduler::generate(const GenerateRequest& request, 
     job->most_tokens = job->prompt + request.max_tokens;
     job->most_cause = "length";
   }
+  job->least_tokens = request.min_tokens;
   job->stop_tokens = request.stop_tokens;
+  job->stops = sample::Stops(request.stop_sequences);
   job->alternatives = static_cast<size_t>(request.alternatives);
   job->shared = shared;
   auto generation = std::make_shared<Generation>(shared);
@@ -291,7 +293,10 @@ void Scheduler::keep_scores(Job& job, size_t count) {
 bool Scheduler::sample(Job& job) {
   const auto begin = std::chrono::steady_clock::now();
   const std::span<const float> logits(model_->logits(0), static_cast<size_t>(model_->vocabulary()));
-  const int32_t id = job.sampler.choose(logits, job.tokens.size());
+  const bool may_end = job.tokens.size() - job.prompt >= job.least_tokens;
+  sample::Sampler::Input input{logits, job.tokens};
+  if (!may_end) input.banned = job.stop_tokens;
+  const int32_t id = job.sampler.choose(input);
   if (std::ranges::find(job.stop_tokens, id) != job.stop_tokens.end()) {
     job.outcome.stop_token = id;
     end(job, "stop_token");
@@ -309,12 +314,28 @@ bool Scheduler::sample(Job& job) {
     }
   }
   job.tokens.push_back(id);
-  ++job.outcome.generated_tokens;
-  if (job.outcome.generated_tokens > 1) job.outcome.decode_milliseconds += milliseconds_since(begin);
-  job.shared->push(token);
+  if (job.tokens.size() - job.prompt > 1) job.outcome.decode_milliseconds += milliseconds_since(begin);
+  job.held.push_back(std::move(token));
+  const std::span<const int32_t> generated = std::span<const int32_t>(job.tokens).subspan(job.prompt);
+  if (const auto found = job.stops.ending(generated, job.least_tokens)) {
+    job.held.resize(job.held.size() - std::min(job.held.size(), found->length));
+    job.outcome.stop_sequence = static_cast<int32_t>(found->index);
+    end(job, "stop_sequence");
+    return false;
+  }
+  deliver(job, job.stops.held(generated));
   if (job.tokens.size() < job.most_tokens) return true;
   end(job, job.most_cause);
   return false;
+}
+
+// All tokens but the last `kept`.
+void Scheduler::deliver(Job& job, size_t kept) {
+  while (job.held.size() > kept) {
+    ++job.outcome.generated_tokens;
+    job.shared->push(job.held.front());
+    job.held.pop_front();
+  }
 }
 
 void Scheduler::end(Job& job, const char* cause) {
@@ -329,6 +350,7 @@ void Scheduler::end(Job& job, const char* cause) {
     job.scored->set_value(std::move(job.scores));
     return;
   }
+  deliver(job, 0);
   // Cancelled before it began: nothing was reused and nothing computed.
   job.outcome.cause = cause;
   job.shared->finish(job.outcome);
@@ -340,6 +362,7 @@ void Scheduler::fail(Job& job, std::exception_ptr error) {
   if (job.scored) {
     job.scored->set_exception(std::move(error));
   } else {
+    deliver(job, 0);
     job.shared->fail(std::move(error));
   }
 }

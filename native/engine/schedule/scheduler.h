@@ -52,6 +52,7 @@ class Scheduler {
   // Slots for what is to be kept of `count` tokens about to be computed.
   std::vector<backend::Checkpoint> checkpoints(const Job& job, size_t count);
   bool sample(Job& job);
+  void deliver(Job& job, size_t kept);
   void keep_scores(Job& job, size_t count);
   void suspend(Job& job);
   void end(Job& job, const char* cause);

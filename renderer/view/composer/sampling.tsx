@@ -5,8 +5,20 @@ import type { Model } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
 import { chatModel } from "../../command/model.ts";
 import { resetSampling, setSampling } from "../../command/session.ts";
-import { formatCount } from "../../logic/number.ts";
-import { changedCount, defaultOf, parseField, type SamplingField, samplingFields } from "../../logic/sampling.ts";
+import {
+  changedCount,
+  defaultOf,
+  hintOf,
+  orderHintOf,
+  parseField,
+  parseTexts,
+  rangeOf,
+  type SamplingField,
+  type SamplingGroup,
+  samplingFields,
+  samplingGroups,
+  showTexts,
+} from "../../logic/sampling.ts";
 import { IconButton } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 
@@ -29,7 +41,7 @@ function Field({ field, value, model }: { field: SamplingField; value: number | 
     <div className="sampling-field">
       <label htmlFor={id}>{field.label}</label>
       <p id={`${id}-about`} className="sampling-about">
-        {wrong ? `From ${formatCount(field.min)} to ${formatCount(field.max)}.` : field.about}
+        {wrong ? rangeOf(field) : [field.about, hintOf(field.key, model)].filter(Boolean).join(" ")}
       </p>
       {field.slider !== null && (
         <Slider.Root
@@ -75,6 +87,34 @@ function Field({ field, value, model }: { field: SamplingField; value: number | 
   );
 }
 
+function Texts({ field, value }: { field: NonNullable<SamplingGroup["texts"]>; value: readonly string[] | null }) {
+  const page = usePage();
+  const [typed, setTyped] = useState<string | null>(null);
+  const shown = showTexts(value);
+  const commit = () => {
+    setTyped(null);
+    if (typed !== null && typed !== shown) attempt(page, () => setSampling(page, { [field.key]: parseTexts(typed) }));
+  };
+  const id = `sampling-${field.key}`;
+  return (
+    <div className="sampling-field texts">
+      <label htmlFor={id}>{field.label}</label>
+      <textarea
+        id={id}
+        rows={2}
+        spellCheck={false}
+        aria-describedby={`${id}-about`}
+        value={typed ?? shown}
+        onChange={(event) => setTyped(event.target.value)}
+        onBlur={commit}
+      />
+      <p id={`${id}-about`} className="sampling-about">
+        {field.about}
+      </p>
+    </div>
+  );
+}
+
 export function Sampling() {
   const page = usePage();
   const open = useUi((state) => state.open === "sampling");
@@ -100,9 +140,23 @@ export function Sampling() {
           collisionPadding={12}
           aria-label="Sampling"
         >
-          {samplingFields.map((field) => (
-            <Field key={`${sessionId} ${field.key}`} field={field} value={options[field.key]} model={model} />
-          ))}
+          <div className="sampling-fields">
+            {samplingFields.map((field) => (
+              <Field key={`${sessionId} ${field.key}`} field={field} value={options[field.key]} model={model} />
+            ))}
+            {samplingGroups.map((group) => (
+              <details key={group.label} className="sampling-group">
+                <summary>{group.label}</summary>
+                {group.fields.map((field) => (
+                  <Field key={`${sessionId} ${field.key}`} field={field} value={options[field.key]} model={model} />
+                ))}
+                {group.texts && (
+                  <Texts key={`${sessionId} ${group.texts.key}`} field={group.texts} value={options[group.texts.key]} />
+                )}
+              </details>
+            ))}
+            {orderHintOf(model) && <p className="sampling-about sampling-order">{orderHintOf(model)}</p>}
+          </div>
           <footer className="popover-foot">
             <span className="quiet">Empty fields use the model's own values.</span>
             <button

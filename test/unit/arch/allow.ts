@@ -12,7 +12,7 @@ export interface Row {
 }
 
 export const scriptRows: readonly Row[] = [
-  { part: "app/contract", may: ["app/error.ts"], packages: ["zod"] },
+  { part: "app/contract", may: ["app/engine.ts", "app/error.ts"], packages: ["zod"] },
   { part: "app/error.ts", may: [], packages: [] },
   { part: "app/engine.ts", may: [], packages: [] },
   { part: "app/engine-check.ts", may: ["app/engine.ts", "app/error.ts"], packages: [] },

@@ -3,7 +3,7 @@ import type { CallName, Reply } from "../../../app/contract/call.ts";
 import { callNames } from "../../../app/contract/call.ts";
 import type { Handlers, Service } from "../../../app/contract/client.ts";
 import type { AnyEvent } from "../../../app/contract/event.ts";
-import type { Session } from "../../../app/contract/session.ts";
+import { noSampling, type Session } from "../../../app/contract/session.ts";
 import { HalogenError } from "../../../app/error.ts";
 import { createHub, createService } from "../../../main/service.ts";
 
@@ -61,7 +61,7 @@ export function makeSession(id: string): Session {
     pinned: false,
     system: "",
     modelId: null,
-    sampling: { temperature: null, topK: null, topP: null, minP: null, seed: null, maxTokens: null },
+    sampling: noSampling,
     headId: null,
     messageCount: 0,
   };

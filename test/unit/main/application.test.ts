@@ -5,6 +5,7 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import type { CallName, Reply, Request } from "../../../app/contract/call.ts";
 import type { AnyEvent, EventName, EventPayload } from "../../../app/contract/event.ts";
+import { noSampling } from "../../../app/contract/session.ts";
 import { type Application, type ApplicationOptions, createApplication } from "../../../main/application.ts";
 import { createNodeSpawn } from "../../../main/engine/spawn.ts";
 import { readEnvironment } from "../../../main/setting/environment.ts";
@@ -166,14 +167,7 @@ describe("a conversation", () => {
       sampling: { seed: null, topK: undefined },
     });
     expect(session).toMatchObject({ system: "be brief", pinned: true, titled: false });
-    expect(session.sampling).toEqual({
-      temperature: 0.5,
-      topK: null,
-      topP: null,
-      minP: null,
-      seed: null,
-      maxTokens: null,
-    });
+    expect(session.sampling).toEqual({ ...noSampling, temperature: 0.5 });
     expect(await call("session.update", { sessionId, title: "  Named  " })).toMatchObject({
       title: "Named",
       titled: true,

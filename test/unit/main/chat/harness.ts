@@ -2,7 +2,7 @@
 import type { AnyEvent, EventName, EventPayload } from "../../../../app/contract/event.ts";
 import type { Message } from "../../../../app/contract/message.ts";
 import type { Model } from "../../../../app/contract/model.ts";
-import type { SamplingOptions, Session } from "../../../../app/contract/session.ts";
+import { noSampling, ourSampling, type SamplingOptions, type Session } from "../../../../app/contract/session.ts";
 import type { Engine } from "../../../../app/engine.ts";
 import { HalogenError } from "../../../../app/error.ts";
 import { createTree } from "../../../../app/session/tree.ts";
@@ -62,7 +62,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const model = {
     id: modelId,
     name: "Scripted",
-    defaults: { temperature: 0.7, topK: 40, topP: 0.9, minP: 0.05 },
+    defaults: { ...ourSampling, temperature: 0.7, topP: 0.9 },
   } as Model;
 
   let loaded: ReturnType<ScriptedEngine["load"]> | null = null;
@@ -128,13 +128,12 @@ export function harness(options: HarnessOptions = {}): Harness {
     events,
     leases,
     session: ({ system = "", sampling = {} } = {}) => {
-      const none = { temperature: null, topK: null, topP: null, minP: null, seed: null, maxTokens: null };
       return store.createSession({
         id: `session-${made++}`,
         title: "New chat",
         system,
         modelId: null,
-        sampling: { ...none, ...sampling },
+        sampling: { ...noSampling, ...sampling },
       });
     },
     send: async (session, text) => {

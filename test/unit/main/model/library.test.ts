@@ -2,6 +2,7 @@ import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { modelSchema } from "../../../../app/contract/model.ts";
+import { ourSampling } from "../../../../app/contract/session.ts";
 import { HalogenError } from "../../../../app/error.ts";
 import { scratchLibrary } from "./scratch-library.ts";
 
@@ -125,7 +126,7 @@ describe("scan", () => {
     s.put("a.gguf");
     s.slow.changes.set("a.gguf", { metadata: { "general.sampling.temp": 0.6, "general.sampling.top_k": 20.0 } });
     expect(await s.library.scan()).toMatchObject([
-      { defaults: { temperature: 0.6, topK: 20, topP: 0.95, minP: 0.05 } },
+      { defaults: { ...ourSampling, temperature: 0.6, topK: 20 }, hints: ["temperature", "topK"] },
     ]);
   });
 });

@@ -1,13 +1,20 @@
 import { describe, expect, test } from "vitest";
-import type { Session } from "../../../../app/contract/session.ts";
+import { noSampling, type Session } from "../../../../app/contract/session.ts";
 import { groupSessions, shortTime } from "../../../../renderer/logic/group.ts";
 
 const now = new Date(2026, 10, 30, 9, 30);
 
 function session(id: string, updatedAt: Date, pinned = false): Session {
-  const sampling = { temperature: null, topK: null, topP: null, minP: null, seed: null, maxTokens: null };
   const at = updatedAt.getTime();
-  const rest = { titled: true, createdAt: at, system: "", modelId: null, sampling, headId: null, messageCount: 0 };
+  const rest = {
+    titled: true,
+    createdAt: at,
+    system: "",
+    modelId: null,
+    sampling: noSampling,
+    headId: null,
+    messageCount: 0,
+  };
   return { id, title: id, updatedAt: at, pinned, ...rest };
 }
 
