@@ -252,12 +252,7 @@ void Pool::temperature(double value, double range, double exponent) {
 }
 
 void Pool::keep_best() {
-  if (dense()) {
-    const int32_t id = best(logits_);
-    list_.assign(1, {id, logits_[static_cast<size_t>(id)]});
-    listed_ = true;
-    return;
-  }
+  if (dense()) list_from(scanned().highest);
   list_.assign(1, *std::ranges::min_element(list_, better));
 }
 
