@@ -16,6 +16,7 @@ const tiers: Tier[] = [
   { name: "native", include: ["test/native/**/*.test.ts"], timeout: 120_000, parallel: false },
   { name: "kernels", include: ["test/kernels/**/*.test.ts"], timeout: 600_000, parallel: false },
   { name: "oracle", include: ["test/oracle/**/*.test.ts"], timeout: 600_000, parallel: false },
+  { name: "fuzz", include: ["test/fuzz/**/*.test.ts"], timeout: 1_800_000, parallel: false },
   { name: "peer", include: ["test/peer/**/*.test.ts"], timeout: 600_000, parallel: false },
   { name: "e2e", include: ["test/e2e/**/*.test.ts"], timeout: 300_000, parallel: false },
   { name: "electron", include: ["test/electron/**/*.test.ts"], timeout: 300_000, parallel: false },

@@ -51,6 +51,13 @@ export const needs = {
     dnf: ["gtk3", "nss", "alsa-lib", "mesa-libgbm"],
     pacman: ["gtk3", "nss", "alsa-lib", "mesa"],
   },
+  fuzzer: {
+    label: "clang 19 with libFuzzer",
+    probe: () => hasFuzzer(),
+    apt: ["clang-19", "libclang-rt-19-dev"],
+    dnf: ["clang", "compiler-rt"],
+    pacman: ["clang", "compiler-rt"],
+  },
   clang: {
     label: "clang 19 (kernels for AMD and NVIDIA)",
     commands: ["clang-19", "clang++-19"],
@@ -77,6 +84,13 @@ export function chromium() {
 function hasLibraries(names) {
   const listed = spawnSync("sh", ["-c", "PATH=$PATH:/sbin:/usr/sbin ldconfig -p"], { encoding: "utf8" });
   return listed.status === 0 && names.every((name) => listed.stdout.includes(name));
+}
+
+function hasFuzzer() {
+  const words = ["-fsanitize=fuzzer", "-x", "c", "-", "-o", windows ? "NUL" : "/dev/null"];
+  const input =
+    "int LLVMFuzzerTestOneInput(const unsigned char* data, unsigned long size) { return data && size ? 0 : 0; }";
+  return spawnSync("clang-19", words, { input, timeout: 20_000 }).status === 0;
 }
 
 function isThere(need) {

@@ -7,6 +7,7 @@ export const tiers = [
   { name: "native", needs: ["compiler", "cmake", "generator"], model: true },
   { name: "kernels", needs: ["compiler", "cmake", "generator"] },
   { name: "oracle", needs: [], model: true, vectors: true, real: true },
+  { name: "fuzz", needs: ["cmake", "generator", "fuzzer", "compiler"] },
   { name: "peer", needs: [], model: true, peer: true },
   { name: "e2e", needs: ["chromium"], model: true },
   { name: "electron", needs: ["display", "electronLibraries"], model: true, electron: true },

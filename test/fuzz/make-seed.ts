@@ -1,25 +1,89 @@
-/** Writes starting inputs for a fuzz target into a folder: small valid files of every format and architecture. `make-seed.ts gguf FOLDER` */
-import { mkdirSync, writeFileSync } from "node:fs";
+/** Writes starting inputs for a fuzz target into a folder: small valid ones of every kind. `make-seed.ts gguf|template|tokenizer FOLDER` */
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { golden, goldenFamilies } from "../fixtures/architecture.ts";
-import { type MetadataEntry, writeGguf } from "../fixtures/gguf-writer.ts";
-import { blockFormats, quantisedLlama } from "../fixtures/quantised-model.ts";
+import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
+import { blockFormats, quantisedLlama, randomBlocks } from "../fixtures/quantised-model.ts";
 
-const largest = 400_000;
+/** Larger ones cost more time than they find. */
+const largest = 80_000;
+const header = 12_000;
+
+/** Random Q4_0 blocks wherever a tensor's rows allow: an eighth of the size. */
+function small(tensor: WrittenTensor): WrittenTensor {
+  const { name, ne } = tensor;
+  if (ne.length < 2 || (ne[0] ?? 0) % 32 !== 0) return tensor;
+  const count = ne.reduce((product, each) => product * each, 1);
+  return { name, ne, type: 2, bytes: randomBlocks("Q4_0", count, 1 / Math.sqrt(ne[0] ?? 1), name) };
+}
 
 function* gguf(): Generator<[name: string, bytes: Uint8Array]> {
-  const small = { embedding: 32, heads: 1, keyHeads: 1, head: 32, inner: 32, layers: 1, vocabulary: 8 };
+  const shape = { heads: 1, keyHeads: 1, head: 32, inner: 32, layers: 1, vocabulary: 8 };
   for (const [format, { values }] of Object.entries(blockFormats)) {
-    const row = Math.max(32, values);
-    yield [format, quantisedLlama(format, { ...small, embedding: row, head: row, inner: row })];
+    yield [format, quantisedLlama(format, { ...shape, embedding: Math.max(32, values) })];
   }
   for (const family of goldenFamilies) {
-    const bytes = golden(family).gguf();
-    if (bytes.length <= largest) yield [family, bytes];
+    const bytes = golden(family).gguf(small);
     // The larger ones without their data: what reads the header is reached all the same.
-    else yield [family, bytes.subarray(0, 16_384)];
+    yield [family, bytes.length <= largest ? bytes : bytes.subarray(0, header)];
   }
   yield ["vocabulary", writeGguf(vocabulary(), [])];
+  yield* bombs();
+}
+
+const long = (value: bigint | number): Buffer => {
+  const bytes = Buffer.alloc(8);
+  bytes.writeBigUInt64LE(BigInt(value));
+  return bytes;
+};
+const word = (value: number): Buffer => {
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32LE(value);
+  return bytes;
+};
+const text = (value: string): Buffer => Buffer.concat([long(value.length), Buffer.from(value)]);
+
+/** Small files that announce much: a reader that believes them runs out of memory or time. */
+function* bombs(): Generator<[name: string, bytes: Uint8Array]> {
+  const file = (tensors: bigint | number, keys: bigint | number, ...parts: Buffer[]): Buffer =>
+    Buffer.concat([Buffer.from("GGUF"), word(3), long(tensors), long(keys), ...parts]);
+  const [all, half] = [2n ** 64n - 1n, 2n ** 61n];
+  yield ["bomb-tensors", file(all, 0)];
+  yield ["bomb-keys", file(0, half)];
+  yield ["bomb-string", file(0, 1, text("general.name"), word(8), long(all))];
+  yield ["bomb-name", file(0, 1, long(half))];
+  // A string's array, a byte's, and one whose size overflows.
+  for (const [element, count] of [
+    [8, 2n ** 40n],
+    [0, 2n ** 40n],
+    [10, half],
+  ] as const) {
+    yield [`bomb-array-${element}`, file(0, 1, text("tokenizer.ggml.tokens"), word(9), word(element), long(count))];
+  }
+  const nested = Array.from({ length: 4000 }, () => [word(9), long(1)]).flat();
+  yield ["bomb-nested", file(0, 1, text("a"), word(9), ...nested, word(0), long(0))];
+  const same = Array.from({ length: 4000 }, () => Buffer.concat([text("k"), word(0), Buffer.from([0])]));
+  yield ["bomb-same-keys", file(0, same.length, ...same)];
+  const strings = Array.from({ length: 9000 }, () => text(""));
+  yield [
+    "bomb-empty-tokens",
+    file(0, 1, text("tokenizer.ggml.tokens"), word(9), word(8), long(strings.length), ...strings),
+  ];
+  yield [
+    "bomb-shape",
+    file(1, 0, text("t"), word(4), long(2n ** 31n), long(2n ** 31n), long(2), long(1), word(0), long(0)),
+  ];
+  const sizes = [
+    "block_count",
+    "context_length",
+    "embedding_length",
+    "feed_forward_length",
+    "attention.head_count",
+    "vocab_size",
+    "expert_count",
+  ];
+  const large = sizes.map((key) => Buffer.concat([text(`llama.${key}`), word(10), long(2n ** 40n)]));
+  yield ["bomb-sizes", file(0, large.length + 1, text("general.architecture"), word(8), text("llama"), ...large)];
 }
 
 /** Every key of a tokenizer, with a few entries each. */
@@ -42,7 +106,51 @@ function vocabulary(): Record<string, MetadataEntry> {
   };
 }
 
-const makers: Record<string, () => Iterable<[string, Uint8Array]>> = { gguf };
+const own = [
+  "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message['content'] | trim }}<|im_end|>\n{% endfor %}",
+  "{%- macro turn(m, i=0) -%}{{ i }}: {{ m.content.split('</think>')[-1] }}{%- endmacro -%}{{ turn(messages[0]) if messages }}",
+  "{% set ns = namespace(last=none) %}{% for m in messages | selectattr('role', 'equalto', 'user') %}{% set ns.last = m %}{% endfor %}{{ ns.last.content }}",
+  "{{ raise_exception('no') if messages | length > 2 else bos_token + strftime_now('%d %b %Y') }}",
+  "{% for i in range(3) %}{{ loop.index0 ~ ',' if not loop.last }}{% break %}{% endfor %}{{ {'a': [1, 2.5, none]} | tojson(indent=2) }}",
+];
+
+/** Templates behind the bytes that choose a conversation; with llama.cpp's package at hand, those of real models too. */
+function* template(): Generator<[name: string, bytes: Uint8Array]> {
+  const head = [
+    1, 3, 1, 0, 4, 104, 105, 33, 46, 1, 1, 0, 2, 1, 1, 3, 119, 104, 121, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0,
+  ];
+  const folder = join(
+    import.meta.dirname,
+    "../../.cache/llama-cpp/llama_cpp_python-0.3.36/vendor/llama.cpp/models/templates",
+  );
+  const real = existsSync(folder) ? readdirSync(folder).filter((name) => name.endsWith(".jinja")) : [];
+  const texts = [...own, ...real.map((name) => readFileSync(join(folder, name), "utf8"))];
+  for (const [at, text] of texts.entries())
+    yield [`template-${at}`, Buffer.concat([Buffer.from(head), Buffer.from(text)])];
+  yield ["reply", Buffer.from("\0\0\x01\x01\x03ab\x01\0plain <think> text </think> more")];
+}
+
+function* tokenizer(): Generator<[name: string, bytes: Uint8Array]> {
+  const texts = [
+    "Hello, world!  12345 it's\n\n\ttabs",
+    "日本語のテキスト, \u{1F469}\u200D\u{1F467} e\u0301",
+    "<|im_start|>user\n</s>",
+    " ".repeat(300),
+    "a".repeat(300),
+  ];
+  for (const [at, text] of texts.entries()) {
+    for (const kind of [0, 5, 20, 40])
+      yield [`text-${at}-${kind}`, Buffer.concat([Buffer.from([1, kind, 0, 1]), Buffer.from(text)])];
+  }
+  yield [
+    "vocabulary",
+    Buffer.from(
+      "\0\x08\x03\x01abc\x03\x01bcd\x02\x01ab\x02\x01cd\x01\x01a\x01\x01b\x01\x01c\x01\x01d\0\0\0\0\0\0\0\0\0\0\0\0\0\0\x02\x01\x01a\x01\x01b",
+    ),
+  ];
+}
+
+const makers: Record<string, () => Iterable<[string, Uint8Array]>> = { gguf, template, tokenizer };
 const [, , target = "", folder = ""] = process.argv;
 const maker = makers[target];
 if (maker === undefined || folder === "")
