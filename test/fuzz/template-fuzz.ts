@@ -2,8 +2,15 @@
 
 import { createStopMatcher } from "../../app/chat/stop.ts";
 import type { TemplateMessage } from "../../app/chat/template-input.ts";
-import { createThinkingSplitter, findThinkingTags, knownTags, thinkingStart } from "../../app/chat/thinking.ts";
+import {
+  createThinkingSplitter,
+  findThinkingTags,
+  knownTags,
+  markupOf,
+  thinkingStart,
+} from "../../app/chat/thinking.ts";
 import { renderFenced, spanText } from "../../main/chat/fence.ts";
+import { probeTemplate } from "../../main/chat/probe.ts";
 import { compileTemplate } from "../../main/chat/template.ts";
 import { demand, Input, refusing } from "./input.ts";
 
@@ -46,6 +53,9 @@ function template(input: Input): void {
   const compiled = refusing(() => compileTemplate(source));
   if (compiled === null) return;
   findThinkingTags(source, () => false);
+  // Whatever a template does, looking at what it offers finds nothing worse than nothing.
+  const { features } = probeTemplate(compiled);
+  demand(features !== null && typeof features === "object", "no features");
   const render = (list: readonly TemplateMessage[]): string => compiled.render({ ...variables, messages: list }, now);
   const plain = refusing(() => render(messages));
   if (plain === null) return;
@@ -62,6 +72,7 @@ function template(input: Input): void {
 /** No character is dropped, however the reply is cut. */
 function reply(input: Input): void {
   const chosen = input.pick(tags);
+  const marks = markupOf(chosen) as [string, ...string[]];
   const start = thinkingStart(input.pick(["", chosen.open, `${chosen.open}\n`, "text"]), chosen);
   const splitter = createThinkingSplitter(chosen, start);
   const stops = Array.from({ length: input.below(4) }, () => input.text(input.below(6))).filter((text) => text !== "");
@@ -70,10 +81,7 @@ function reply(input: Input): void {
   let split = "";
   let shown = "";
   while (input.left > 0) {
-    const part =
-      input.below(5) === 0
-        ? input.pick([chosen.open, chosen.close, chosen.answer ?? "\n"])
-        : input.text(input.below(12));
+    const part = input.below(5) === 0 ? input.pick(marks) : input.text(input.below(12));
     whole += part;
     split += splitter
       .push(part)
