@@ -10,6 +10,8 @@ import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/g
 interface Form {
   what: string;
   family: string;
+  /** The architecture that the file names, where it is another. */
+  as?: string;
   tensors?: (own: WrittenTensor[]) => WrittenTensor[];
   more?: Record<string, MetadataEntry>;
 }
@@ -59,6 +61,19 @@ function partExperts(own: WrittenTensor[]): WrittenTensor[] {
   });
 }
 
+/** A tensor for each expert, as in the first Mixtral files. */
+function aloneExperts(own: WrittenTensor[]): WrittenTensor[] {
+  return own.flatMap((tensor) => {
+    const [, base] = /^(blk\.\d+\.ffn_(?:gate|up|down))_exps\.weight$/.exec(tensor.name) ?? [];
+    if (base === undefined) return [tensor];
+    const [columns = 0, rows = 0, count = 0] = tensor.ne;
+    const size = columns * rows;
+    return Array.from({ length: count }, (_, e) =>
+      made(`${base}.${e}.weight`, [columns, rows], floats(tensor).slice(e * size, (e + 1) * size)),
+    );
+  });
+}
+
 /** Rows of each head's rotated part in the order of halves instead of pairs. */
 function inHalves(headDim: number, rotated: number) {
   return (own: WrittenTensor[]): WrittenTensor[] =>
@@ -101,7 +116,20 @@ const leftOver = (own: WrittenTensor[]): WrittenTensor[] => [
   made("blk.8.attn_k.weight", [64, 64], portableValues("left over", 64 * 64, 0, 1)),
 ];
 
+const sections = (as: string, each: number[]): Record<string, MetadataEntry> => ({
+  [`${as}.rope.dimension_sections`]: ["i32[]", each],
+});
+
 const forms: Form[] = [
+  { what: "the text of a vision model", family: "qwen2", as: "qwen2vl", more: sections("qwen2vl", [2, 3, 3, 0]) },
+  { what: "the text of a vision model", family: "qwen3", as: "qwen3vl", more: sections("qwen3vl", [6, 5, 5, 0]) },
+  {
+    what: "the text of a vision model",
+    family: "qwen3moe",
+    as: "qwen3vlmoe",
+    more: sections("qwen3vlmoe", [6, 5, 5, 0]),
+  },
+  { what: "a tensor for each expert", family: "mixtral", tensors: aloneExperts },
   { what: "projections and their biases joined", family: "qwen2", tensors: joinProjections },
   { what: "projections joined, with norms of the heads", family: "qwen3", tensors: joinProjections },
   { what: "experts' gate and up apart", family: "gemma4-moe", tensors: partExperts },
@@ -151,13 +179,20 @@ async function furthest({ tokens, logits, vocabulary }: Golden, file: Buffer): P
 }
 
 describe("another form of the same model", () => {
-  it.each(forms)("$family: $what", async ({ family, tensors = (own) => own, more = {} }) => {
+  it.each(forms)("$family: $what", async ({ family, as, tensors = (own) => own, more = {} }) => {
     const expected = golden(family);
+    const metadata = Object.fromEntries(
+      Object.entries(expected.metadata).map(([key, entry]) => {
+        if (as === undefined) return [key, entry];
+        if (key === "general.architecture") return [key, ["string", as] as const];
+        return [key.replace(`${expected.architecture}.`, `${as}.`), entry];
+      }),
+    );
     const own = expected.tensors();
     const changed = tensors(own);
     // Nothing changed would be the golden's own test again.
     expect(Object.keys(more).length > 0 || changed.some((tensor) => !own.includes(tensor))).toBe(true);
-    const file = writeGguf({ ...expected.metadata, ...more }, changed);
+    const file = writeGguf({ ...metadata, ...more }, changed);
     expect(await furthest(expected, file)).toBeLessThan(1e-3);
   });
 });

@@ -7,6 +7,8 @@
 namespace halogen::model {
 namespace {
 
+// One a line, so that two can be added at once.
+// clang-format off
 constexpr Architecture table[] = {
     {"bitnet", describe_bitnet},
     {"bitnet-25", describe_bitnet_squared},
@@ -21,14 +23,17 @@ constexpr Architecture table[] = {
     {"phi3", describe_phi3},
     {"qwen2", describe_qwen2},
     {"qwen2moe", describe_qwen2moe},
+    {"qwen2vl", describe_qwen2},
     {"qwen3", describe_qwen3},
+    {"qwen35", describe_qwen35},
+    {"qwen35moe", describe_qwen35moe},
     {"qwen3moe", describe_qwen3moe},
-    {"gemma3", describe_gemma3},       {"glm4", describe_glm4},         {"glm4moe", describe_glm4moe},
-    {"llama", describe_llama},         {"phi3", describe_phi3},         {"qwen2", describe_qwen2},
-    {"qwen2moe", describe_qwen2moe},   {"qwen3", describe_qwen3},       {"qwen35", describe_qwen35},
-    {"qwen35moe", describe_qwen35moe}, {"qwen3moe", describe_qwen3moe}, {"qwen3next", describe_qwen3next},
+    {"qwen3next", describe_qwen3next},
+    {"qwen3vl", describe_qwen3},
+    {"qwen3vlmoe", describe_qwen3moe},
     {"smollm3", describe_smollm3},
 };
+// clang-format on
 
 // Parts of a split model: each is a whole GGUF file with some of the tensors.
 void refuse_parts(const gguf::File& file) {

@@ -9,6 +9,20 @@ int64_t rows_of(const Header& header, const std::string& name) {
   return tensor != nullptr && tensor->shape[1] <= (1 << 22) ? static_cast<int64_t>(tensor->shape[1]) : 1;
 }
 
+// One tensor, or in the first Mixtral files one an expert.
+std::vector<Matrix> expert_matrices(const Header& header, const std::string& base, int64_t columns, int64_t rows,
+                                    int64_t count) {
+  if (header.file().tensor(base + "_exps.weight") != nullptr || header.file().tensor(base + ".0.weight") == nullptr) {
+    return header.stack(base + "_exps", columns, rows, count);
+  }
+  std::vector<Matrix> matrices;
+  for (int64_t i = 0; i < count; ++i) {
+    matrices.push_back(header.matrix(base + "." + std::to_string(i) + ".weight", columns, rows));
+    if (matrices[0].tensor->type_id != matrices.back().tensor->type_id) header.unsupported("experts of several formats");
+  }
+  return matrices;
+}
+
 }  // namespace
 
 void describe_experts(const Header& header, const std::string& block, int64_t embedding, const Mixture& kind,
@@ -36,18 +50,19 @@ void describe_experts(const Header& header, const std::string& block, int64_t em
   // One tensor may hold, for each expert, the rows of its gate and then those of up.
   const std::string joined = block + "ffn_gate_up_exps";
   const bool together = header.file().tensor(joined + ".weight") != nullptr;
-  const int64_t width =
-      together ? rows_of(header, joined + ".weight") / 2 : rows_of(header, block + "ffn_gate_exps.weight");
+  const bool each_alone = header.file().tensor(block + "ffn_gate.0.weight") != nullptr;
+  const int64_t width = together ? rows_of(header, joined + ".weight") / 2
+                                 : rows_of(header, block + (each_alone ? "ffn_gate.0.weight" : "ffn_gate_exps.weight"));
   std::vector<Matrix> gate, up;
   if (together) {
     gate = up = header.stack(joined, embedding, 2 * width, count);
     for (Matrix& each : gate) each.rows = width;
     for (Matrix& each : up) each.rows = width, each.first_row += width, each.first_bias += width;
   } else {
-    gate = header.stack(block + "ffn_gate_exps", embedding, width, count);
-    up = header.stack(block + "ffn_up_exps", embedding, width, count);
+    gate = expert_matrices(header, block + "ffn_gate", embedding, width, count);
+    up = expert_matrices(header, block + "ffn_up", embedding, width, count);
   }
-  const std::vector<Matrix> down = header.stack(block + "ffn_down_exps", width, embedding, count);
+  const std::vector<Matrix> down = expert_matrices(header, block + "ffn_down", width, embedding, count);
   for (size_t i = 0; i < gate.size(); ++i) {
     experts.each.push_back({layer.feed_forward.activation, gate[i], up[i], down[i]});
   }

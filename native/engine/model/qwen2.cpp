@@ -1,4 +1,5 @@
-// Architecture "qwen2": Qwen2, Qwen2.5 and the distillations onto them. Biases on query, key and value.
+// Architecture "qwen2": Qwen2, Qwen2.5 and the distillations onto them, and "qwen2vl", whose positions have several
+// parts that are equal for text. Biases on query, key and value.
 #include "native/engine/model/dense.h"
 
 namespace halogen::model {

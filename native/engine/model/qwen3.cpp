@@ -1,4 +1,4 @@
-// Architecture "qwen3": Qwen3 without experts. Each query and key head is normalised before rope.
+// Architecture "qwen3": Qwen3 without experts, and the text of "qwen3vl". Each query and key head is normalised before rope.
 #include "native/engine/model/dense.h"
 
 namespace halogen::model {

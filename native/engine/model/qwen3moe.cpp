@@ -1,4 +1,4 @@
-// Architecture "qwen3moe": Qwen3 with experts.
+// Architecture "qwen3moe": Qwen3 with experts, and the text of "qwen3vlmoe".
 #include "native/engine/model/dense.h"
 
 namespace halogen::model {
