@@ -39,6 +39,17 @@ void leave_groups(const model::Choice& choice, int64_t count, double* ranks, dou
   }
 }
 
+// The `most` best of `count` ranks, best first, and of equals the first.
+void best_of(const double* ranks, int64_t count, int32_t* best, int64_t most) {
+  int64_t found = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (found == most && !(ranks[i] > ranks[best[most - 1]])) continue;
+    int64_t at = found < most ? found++ : most - 1;
+    for (; at > 0 && ranks[i] > ranks[best[at - 1]]; --at) best[at] = best[at - 1];
+    best[at] = static_cast<int32_t>(i);
+  }
+}
+
 }  // namespace
 
 void Pass::experts(const Block& block) {
@@ -87,19 +98,9 @@ void Pass::choose(const Block& block, int64_t t, int32_t* experts, float* shares
   double* ranks = scores + count;
   for (int64_t i = 0; i < count; ++i) ranks[i] = scores[i] + (bias != nullptr ? static_cast<double>(bias[i]) : 0);
   if (choice.groups > 1) leave_groups(choice, count, ranks, ranks + count);
+  best_of(ranks, count, experts, choice.used);
   double total = 0;
-  for (int64_t k = 0; k < choice.used; ++k) {
-    int64_t best = -1;
-    double most = 0;
-    for (int64_t i = 0; i < count; ++i) {
-      if (std::find(experts, experts + k, static_cast<int32_t>(i)) != experts + k) continue;
-      if (best >= 0 && !(ranks[i] > most)) continue;
-      best = i;
-      most = ranks[i];
-    }
-    experts[k] = static_cast<int32_t>(best);
-    total += scores[best];
-  }
+  for (int64_t k = 0; k < choice.used; ++k) total += scores[experts[k]];
   for (int64_t k = 0; k < choice.used; ++k) {
     const double share = scores[experts[k]] / (choice.normalised ? total + 1e-20 : 1);
     shares[k] = static_cast<float>(share) * choice.scale;
