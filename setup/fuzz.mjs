@@ -1,5 +1,6 @@
 // `npm run fuzz -- <target> [--minutes N | --runs N] [--seed N]`: builds a fuzz target and runs it on its corpus; what it finds lands in .cache/fuzz/found.
 //   gguf       a file's bytes through the engine, under the address and undefined-behaviour sanitizers (libFuzzer)
+//   folder     the same with a folder of files: parts of a split GGUF, safetensors with their configuration
 //   tokenizer  texts and vocabularies; template: templates, conversations and replies (Jazzer.js, which is libFuzzer too)
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
@@ -15,6 +16,7 @@ const fuzz = join(cache, "fuzz");
 /** Bytes of an input, seconds for one, and megabytes for all: what takes more is a finding. */
 const targets = {
   gguf: { length: 100_000, native: true },
+  folder: { length: 200_000, native: true },
   tokenizer: { length: 4096, native: false },
   template: { length: 8192, native: false },
 };

@@ -1,9 +1,9 @@
-/** Writes starting inputs for a fuzz target into a folder: small valid ones of every kind. `make-seed.ts gguf|template|tokenizer FOLDER` */
+/** Writes starting inputs for a fuzz target into a folder: small valid ones of every kind. `make-seed.ts gguf|folder|template|tokenizer FOLDER` */
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { golden, goldenFamilies } from "../fixtures/architecture.ts";
 import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
-import { blockFormats, quantisedLlama, randomBlocks } from "../fixtures/quantised-model.ts";
+import { blockFormats, quantisedLlama, quantisedParts, randomBlocks } from "../fixtures/quantised-model.ts";
 
 /** Larger ones cost more time than they find. */
 const largest = 80_000;
@@ -106,6 +106,42 @@ function vocabulary(): Record<string, MetadataEntry> {
   };
 }
 
+/** As folder_fuzz.cpp reads them: what is opened, then files by the numbers of their names. */
+function folder(opened: number, files: readonly [name: number, bytes: Uint8Array][]): Buffer {
+  return Buffer.concat([
+    Buffer.from([opened]),
+    ...files.flatMap(([name, bytes]) => [Buffer.from([name]), word(bytes.length), bytes]),
+  ]);
+}
+
+function* folders(): Generator<[name: string, bytes: Uint8Array]> {
+  const shape = { embedding: 32, heads: 1, keyHeads: 1, head: 32, inner: 32, layers: 1, vocabulary: 8 };
+  const { metadata, tensors } = quantisedParts("Q8_0", shape);
+  const half = tensors.length >> 1;
+  const split = (no: number): Record<string, MetadataEntry> => ({
+    "split.no": ["u32", no],
+    "split.count": ["u32", 2],
+    "split.tensors.count": ["u32", tensors.length],
+  });
+  const first = writeGguf({ ...metadata, ...split(0) }, tensors.slice(0, half));
+  const second = writeGguf(split(1), tensors.slice(half));
+  yield [
+    "split-first",
+    folder(1, [
+      [8, first],
+      [9, second],
+    ]),
+  ];
+  yield [
+    "split-second",
+    folder(2, [
+      [9, second],
+      [8, first],
+    ]),
+  ];
+  yield ["split-alone", folder(1, [[8, first]])];
+}
+
 const own = [
   "{% for message in messages %}<|im_start|>{{ message.role }}\n{{ message['content'] | trim }}<|im_end|>\n{% endfor %}",
   "{%- macro turn(m, i=0) -%}{{ i }}: {{ m.content.split('</think>')[-1] }}{%- endmacro -%}{{ turn(messages[0]) if messages }}",
@@ -150,10 +186,9 @@ function* tokenizer(): Generator<[name: string, bytes: Uint8Array]> {
   ];
 }
 
-const makers: Record<string, () => Iterable<[string, Uint8Array]>> = { gguf, template, tokenizer };
-const [, , target = "", folder = ""] = process.argv;
+const makers: Record<string, () => Iterable<[string, Uint8Array]>> = { gguf, folder: folders, template, tokenizer };
+const [, , target = "", into = ""] = process.argv;
 const maker = makers[target];
-if (maker === undefined || folder === "")
-  throw new Error(`usage: make-seed.ts ${Object.keys(makers).join("|")} FOLDER`);
-mkdirSync(folder, { recursive: true });
-for (const [name, bytes] of maker()) writeFileSync(join(folder, name), bytes);
+if (maker === undefined || into === "") throw new Error(`usage: make-seed.ts ${Object.keys(makers).join("|")} FOLDER`);
+mkdirSync(into, { recursive: true });
+for (const [name, bytes] of maker()) writeFileSync(join(into, name), bytes);

@@ -145,7 +145,7 @@ export const nativeRows: readonly Row[] = [
     packages: ["std", "node_api.h"],
   },
   { part: "test/peer", may: [], packages: ["std", "llama.h", "gguf.h"] },
-  { part: "test/fuzz", may: ["native/engine"], packages: ["std", "posix"] },
+  { part: "test/fuzz", may: ["native/engine", "test/fuzz"], packages: ["std", "posix"] },
   {
     part: "test/kernels",
     may: ["native/engine", "native/backend", "kernels", "kernel_table.h"],
