@@ -13,14 +13,15 @@ import { bin, cache, node24, root } from "./place.mjs";
 import { explain, StepError } from "./step.mjs";
 
 const fuzz = join(cache, "fuzz");
-/** Bytes of an input, seconds for one, and megabytes for all: what takes more is a finding. */
+/** Most bytes of an input, and seconds for one: what takes longer is a finding. A template may use up its own patience several times. */
 const targets = {
-  gguf: { length: 100_000, native: true },
-  folder: { length: 200_000, native: true },
-  tokenizer: { length: 4096, native: false },
-  template: { length: 8192, native: false },
+  gguf: { length: 100_000, seconds: 10, native: true },
+  folder: { length: 200_000, seconds: 10, native: true },
+  tokenizer: { length: 4096, seconds: 10, native: false },
+  template: { length: 8192, seconds: 30, native: false },
 };
-const limits = ["-timeout=10", "-rss_limit_mb=2048", "-malloc_limit_mb=1024"];
+/** Megabytes that the process may hold, and that it may ask for at once. */
+const limits = ["-rss_limit_mb=2048", "-malloc_limit_mb=1024"];
 
 async function buildNative(target) {
   await demand(["cmake", "generator", "fuzzer"]);
@@ -83,6 +84,7 @@ try {
   const options = [
     length,
     `-max_len=${targets[target].length}`,
+    `-timeout=${targets[target].seconds}`,
     ...limits,
     `-artifact_prefix=${found}/${target}-`,
     `-seed=${number(values.seed, 1)}`,
