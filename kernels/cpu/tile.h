@@ -9,6 +9,8 @@
 #include "kernels/cpu/kernel.h"
 
 #define HALOGEN_INLINE inline __attribute__((always_inline))
+// Before a loop whose arrays are to live in registers.
+#define HALOGEN_UNROLL _Pragma("GCC unroll 16")
 
 namespace halogen::kernel {
 

@@ -46,51 +46,53 @@ struct Block : BlockTile<Lanes, F, 8> {
                                   __m256 (&sum)[R][T]) {
     const uint8_t* tail = group + kCodeBytes * T;
     __m256 part[R][T];
-    for (int run = 0; run < kRuns; ++run) {
+    HALOGEN_UNROLL for (int run = 0; run < kRuns; ++run) {
       __m256i dot[R][T];
-      for (int t = 0; t < T; ++t) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
         __m256i first = _mm256_setzero_si256();
         if constexpr (F::kOffset >= 0) first = _mm256_slli_epi32(negative_sum<T>(tail, run, t), F::kOffset);
-        for (int r = 0; r < R; ++r) dot[r][t] = first;
+        HALOGEN_UNROLL for (int r = 0; r < R; ++r) dot[r][t] = first;
       }
-      _Pragma("GCC unroll 8") for (int g = 0; g < kWords; ++g) {
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
         const int word = run * kWords + g;
         __m256i codes[R];
-        for (int r = 0; r < R; ++r) {
+        HALOGEN_UNROLL for (int r = 0; r < R; ++r) {
           codes[r] = F::Codes::template decode<Lanes>(records[r] + Tile::kHead + block * Tile::kCodes, word);
         }
-        for (int odd = 0; odd < 2; ++odd) {
+        HALOGEN_UNROLL for (int odd = 0; odd < 2; ++odd) {
           __m256i pairs[R];
-          for (int r = 0; r < R; ++r) {
+          HALOGEN_UNROLL for (int r = 0; r < R; ++r) {
             pairs[r] =
                 odd != 0 ? _mm256_srli_epi16(codes[r], 8) : _mm256_and_si256(codes[r], _mm256_set1_epi16(0x00ff));
           }
-          for (int t = 0; t < T; ++t) {
+          HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
             const __m256i x = broadcast(group + ((2 * word + odd) * T + t) * 4);
-            for (int r = 0; r < R; ++r) multiply_add(dot[r][t], pairs[r], x);
+            HALOGEN_UNROLL for (int r = 0; r < R; ++r) multiply_add(dot[r][t], pairs[r], x);
           }
         }
       }
-      for (int r = 0; r < R; ++r) {
+      HALOGEN_UNROLL for (int r = 0; r < R; ++r) {
         const __m256 scale = F::Scales::template scale<Lanes>(records[r], block, run);
-        for (int t = 0; t < T; ++t) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
           const __m256 value = _mm256_cvtepi32_ps(dot[r][t]);
           part[r][t] = run == 0 ? _mm256_mul_ps(value, scale) : _mm256_fmadd_ps(value, scale, part[r][t]);
         }
         if constexpr (F::Scales::kMinimum && kRuns == 2) {
           const __m256 minimum = F::Scales::template minimum<Lanes>(records[r], block, run);
-          for (int t = 0; t < T; ++t) {
+          HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
             const __m256 negative = _mm256_cvtepi32_ps(negative_sum<T>(tail, run, t));
             part[r][t] = _mm256_fnmadd_ps(minimum, negative, part[r][t]);
           }
         }
       }
     }
-    for (int r = 0; r < R; ++r) {
-      for (int t = 0; t < T; ++t) sum[r][t] = _mm256_fmadd_ps(part[r][t], broadcast_float(tail + t * 4), sum[r][t]);
+    HALOGEN_UNROLL for (int r = 0; r < R; ++r) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
+        sum[r][t] = _mm256_fmadd_ps(part[r][t], broadcast_float(tail + t * 4), sum[r][t]);
+      }
       if constexpr (F::Scales::kMinimum && kRuns == 1) {
         const __m256 minimum = F::Scales::template minimum<Lanes>(records[r], block, 0);
-        for (int t = 0; t < T; ++t) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
           sum[r][t] = _mm256_fmadd_ps(minimum, broadcast_float(tail + (3 * T + t) * 4), sum[r][t]);
         }
       }
@@ -120,13 +122,15 @@ struct Block : BlockTile<Lanes, F, 8> {
     const uint8_t* records[1] = {tile};
     __m256 sum[1][T];
     run_tiles<1, T>(records, group, columns, sum);
-    for (int t = 0; t < T; ++t) Vector::store(out + t * out_stride, sum[0][t], rows);
+    HALOGEN_UNROLL for (int t = 0; t < T; ++t) Vector::store(out + t * out_stride, sum[0][t], rows);
   }
 
   static void run_pair(const uint8_t* tile, const uint8_t* next_tile, const uint8_t* group, int64_t columns, float* out,
                        int64_t out_stride) {
     const uint8_t* records[2] = {tile, next_tile};
     __m256 sum[2][kTokens];
+    // Claimed early: the lines of `out` come from afar, and the stores would wait for them.
+    for (int t = 0; t < kTokens; ++t) asm("prefetchw %0" : : "m"(out[t * out_stride]));
     run_tiles<2, kTokens>(records, group, columns, sum);
     for (int t = 0; t < kTokens; ++t) {
       for (int r = 0; r < 2; ++r) Vector::store(out + t * out_stride + r * kLanes, sum[r][t]);

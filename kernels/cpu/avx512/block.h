@@ -45,7 +45,7 @@ struct Block : BlockTile<Lanes, F, 16> {
   template <int T>
   HALOGEN_INLINE static void dots(const uint8_t* codes, int first, const uint8_t* group, __m512i (&dot)[T]) {
     __m512i word[kWords];
-    _Pragma("GCC unroll 8") for (int g = 0; g < kWords; ++g) {
+    HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
       word[g] = F::Codes::template decode<Lanes>(codes, first + g);
     }
     const uint8_t* high = group + first * T * 4;
@@ -59,30 +59,30 @@ struct Block : BlockTile<Lanes, F, 16> {
           for (__m512i& sum : split) sum = _mm512_setzero_si512();
         }
       }
-      _Pragma("GCC unroll 8") for (int g = 0; g < kWords; ++g) {
-        for (int t = 0; t < T; ++t) {
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
           multiply_add(sums[0][g % kSplit][t], word[g], high + (g * T + t) * 4);
           multiply_add(sums[1][g % kSplit][t], word[g], low + (g * T + t) * 4);
         }
       }
-      for (int t = 0; t < T; ++t) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
         for (auto& sum : sums) {
           if (kSplit == 2) sum[0][t] = _mm512_add_epi32(sum[0][t], sum[kSplit - 1][t]);
         }
         dot[t] = _mm512_add_epi32(_mm512_slli_epi32(sums[0][0][t], 8), sums[1][0][t]);
       }
     } else {
-      for (int t = 0; t < T; ++t) dot[t] = _mm512_setzero_si512();
-      _Pragma("GCC unroll 8") for (int g = 0; g < kWords; ++g) {
-        for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], high + (g * T + t) * 4);
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) dot[t] = _mm512_setzero_si512();
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], high + (g * T + t) * 4);
       }
-      for (int t = 0; t < T; ++t) dot[t] = _mm512_slli_epi32(dot[t], 8);
-      _Pragma("GCC unroll 8") for (int g = 0; g < kWords; ++g) {
-        for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], low + (g * T + t) * 4);
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) dot[t] = _mm512_slli_epi32(dot[t], 8);
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], low + (g * T + t) * 4);
       }
     }
     if constexpr (F::kOffset >= 0) {
-      for (int t = 0; t < T; ++t) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
         const __m512i negative = negative_sum<T>(group + kCodeBytes * T, first / kWords, t);
         dot[t] = _mm512_add_epi32(dot[t], _mm512_slli_epi32(negative, F::kOffset));
       }
@@ -94,25 +94,25 @@ struct Block : BlockTile<Lanes, F, 16> {
     const uint8_t* codes = record + Tile::kHead + block * Tile::kCodes;
     const uint8_t* tail = group + kCodeBytes * T;
     __m512 part[T];
-    for (int run = 0; run < kRuns; ++run) {
+    HALOGEN_UNROLL for (int run = 0; run < kRuns; ++run) {
       __m512i dot[T];
       dots<T>(codes, run * kWords, group, dot);
       const __m512 scale = F::Scales::template scale<Lanes>(record, block, run);
-      for (int t = 0; t < T; ++t) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
         const __m512 value = _mm512_cvtepi32_ps(dot[t]);
         part[t] = run == 0 ? _mm512_mul_ps(value, scale) : _mm512_fmadd_ps(value, scale, part[t]);
       }
       if constexpr (F::Scales::kMinimum && kRuns == 2) {
         const __m512 minimum = F::Scales::template minimum<Lanes>(record, block, run);
-        for (int t = 0; t < T; ++t) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
           part[t] = _mm512_fnmadd_ps(minimum, _mm512_cvtepi32_ps(negative_sum<T>(tail, run, t)), part[t]);
         }
       }
     }
-    for (int t = 0; t < T; ++t) multiply_add(sum[t], part[t], tail + t * 4);
+    HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(sum[t], part[t], tail + t * 4);
     if constexpr (F::Scales::kMinimum && kRuns == 1) {
       const __m512 minimum = F::Scales::template minimum<Lanes>(record, block, 0);
-      for (int t = 0; t < T; ++t) multiply_add(sum[t], minimum, tail + (3 * T + t) * 4);
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(sum[t], minimum, tail + (3 * T + t) * 4);
     }
   }
 
@@ -120,7 +120,11 @@ struct Block : BlockTile<Lanes, F, 16> {
   static void run_group(const uint8_t* tile, const uint8_t* group, int64_t columns, float* out, int64_t out_stride,
                         int64_t rows) {
     __m512 sum[T];
-    for (int t = 0; t < T; ++t) sum[t] = _mm512_setzero_ps();
+    HALOGEN_UNROLL for (int t = 0; t < T; ++t) sum[t] = _mm512_setzero_ps();
+    // Claimed early: the lines of `out` come from afar, and the stores would wait for them.
+    if constexpr (T == kTokens) {
+      for (int t = 0; t < T; ++t) asm("prefetchw %0" : : "m"(out[t * out_stride]));
+    }
     const int64_t blocks = columns / kBlock;
     for (int64_t done = 0; done < blocks; tile += Tile::kRecord) {
       const int64_t count = blocks - done < Tile::kBlocks ? blocks - done : int64_t{Tile::kBlocks};
@@ -128,7 +132,7 @@ struct Block : BlockTile<Lanes, F, 16> {
       done += count;
     }
     const __mmask16 mask = static_cast<__mmask16>((1u << rows) - 1);
-    for (int t = 0; t < T; ++t) _mm512_mask_storeu_ps(out + t * out_stride, mask, sum[t]);
+    HALOGEN_UNROLL for (int t = 0; t < T; ++t) _mm512_mask_storeu_ps(out + t * out_stride, mask, sum[t]);
   }
 };
 
