@@ -14,6 +14,7 @@ struct Delta {
   static constexpr int64_t kChunk = 16;              // tokens solved together
   static constexpr int64_t kPair = 2 * kChunk;       // their keys, then their queries
   static constexpr int64_t kLeast = 6;               // fewer tokens go one by one
+  static constexpr int64_t kAhead = 12;              // tokens a convolution asks for early
   static constexpr float kLog2E = 1.44269504f;
 
   // Where the state is not whole column blocks wide, it is worked on in a wider copy.
@@ -310,6 +311,8 @@ struct Delta {
       for (int k = 0; k + 1 < kTaps; ++k) rows[k] = load(run.state + k * run.side_stride + c);
       float* x = run.x + c;
       for (int64_t t = 0; t < run.tokens; ++t, x += run.stride) {
+        // Rows lie a page or more apart, where the processor does not look ahead by itself.
+        if (t + kAhead < run.tokens) __builtin_prefetch(x + kAhead * run.stride, 1);
         rows[kTaps - 1] = load(x);
         Float sum = V::multiply(weights[0], rows[0]);
 #pragma GCC unroll 8
