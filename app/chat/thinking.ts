@@ -7,12 +7,23 @@ import { longestPending } from "./stop.ts";
 export interface ThinkingTags {
   open: string;
   close: string;
+  /** White space behind `open`, before `close` and behind it, as the model writes it; line breaks where nothing is known. */
+  spacing?: ThinkingSpacing;
   /** What an answer may begin with where that is markup too. */
   answers?: readonly string[];
   /** Markup that leads on from anywhere: to further thoughts, or to (more of) an answer. */
   turns?: readonly ThinkingTurn[];
   /** A special token, or words of a template, that only models with these tags have. */
   sign?: string;
+}
+
+export type ThinkingSpacing = readonly [afterOpen: string, beforeClose: string, afterClose: string];
+
+const usualSpacing: ThinkingSpacing = ["\n", "\n", "\n\n"];
+const none: ThinkingSpacing = ["", "", ""];
+
+export function spacingOf(tags: ThinkingTags): ThinkingSpacing {
+  return tags.spacing ?? usualSpacing;
 }
 
 export interface ThinkingTurn {
@@ -33,11 +44,12 @@ export const knownTags: readonly ThinkingTags[] = [
     sign: "<response>",
   },
   { open: "<think>", close: "</think>" },
-  { open: "[THINK]", close: "[/THINK]" },
-  { open: "<|channel>thought", close: "<channel|>", sign: "<channel|>" },
+  { open: "[THINK]", close: "[/THINK]", spacing: none },
+  { open: "<|channel>thought", close: "<channel|>", spacing: ["\n", "\n", ""], sign: "<channel|>" },
   {
     open: channel("analysis"),
     close: nextChannel("final"),
+    spacing: none,
     answers: [channel("final"), channel("commentary")],
     turns: [
       { markup: nextChannel("analysis"), to: "reasoning" },
@@ -46,10 +58,11 @@ export const knownTags: readonly ThinkingTags[] = [
     ],
     sign: "<|channel|>",
   },
-  { open: "<|START_THINKING|>", close: "<|END_THINKING|>", sign: "<|START_THINKING|>" },
+  { open: "<|START_THINKING|>", close: "<|END_THINKING|>", spacing: none, sign: "<|START_THINKING|>" },
   {
     open: "<|open|>think<|sep|>",
     close: "<|close|>think<|sep|>",
+    spacing: none,
     answers: ["<|open|>response<|sep|>"],
     turns: [{ markup: "<|close|>response<|sep|>", to: "text" }],
     sign: "<|open|>",
@@ -57,10 +70,11 @@ export const knownTags: readonly ThinkingTags[] = [
   {
     open: "<|think|>",
     close: "<|end|>",
+    spacing: none,
     answers: ["<|begin|>assistant<|content|>", "<|content|>"],
     sign: "<|begin|>",
   },
-  { open: "<|inner_prefix|>", close: "<|inner_suffix|>", sign: "<|inner_prefix|>" },
+  { open: "<|inner_prefix|>", close: "<|inner_suffix|>", spacing: none, sign: "<|inner_prefix|>" },
   { open: "Here are my reasoning steps:", close: "[BEGIN FINAL RESPONSE]", sign: "[BEGIN FINAL RESPONSE]" },
   { open: "Here is my thought process:", close: "Here is my response:", sign: "Here is my thought process:" },
   { open: "<seed:think>", close: "</seed:think>" },
@@ -114,13 +128,19 @@ export function findTagsAround(prompt: string, thought: string, without: string)
       after.startsWith(tags.close) &&
       (tags.sign === undefined || prompt.includes(tags.sign)),
   );
-  if (known !== undefined) return known;
+  const spaceIn = (text: string): string => /^\s*/.exec(text)?.[0] ?? "";
+  const spacing = (close: string): ThinkingSpacing => {
+    const rest = prompt.slice(at + thought.length);
+    const tail = spaceIn(rest);
+    return [prompt.slice(before.length, at), tail, spaceIn(rest.slice(tail.length + close.length))];
+  };
+  if (known !== undefined) return { ...known, spacing: spacing(known.close) };
   const open = tagBehind.exec(before)?.[0];
   const close = tagAhead.exec(after)?.[0];
   if (open === undefined || close === undefined) return null;
   // A pair by name is one of thoughts, even where the instructions name it too.
   const paired = close === `${open.slice(0, 1)}/${open.slice(1)}`;
-  return paired || (open !== close && !without.includes(open)) ? { open, close } : null;
+  return paired || (open !== close && !without.includes(open)) ? { open, close, spacing: spacing(close) } : null;
 }
 
 export type PieceKind = "text" | "reasoning" | "markup";

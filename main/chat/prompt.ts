@@ -5,6 +5,7 @@ import {
   createThinkingSplitter,
   findThinkingTags,
   markupOf,
+  spacingOf,
   type ThinkingSplitter,
   type ThinkingTags,
   thinkingStart,
@@ -135,17 +136,18 @@ function renderConversation(
 /** The reply as the model wrote it: what it thought, and what it said. */
 function begunSpans(message: Message, tags: ThinkingTags, opened: boolean): Span[] {
   const spans: Span[] = [];
+  const [afterOpen, beforeClose, afterClose] = spacingOf(tags);
   let open = opened;
   for (const block of message.blocks) {
     if (block.type === "text") {
-      if (open && block.text !== "") spans.push({ text: `${tags.close}\n\n`, special: true });
+      if (open && block.text !== "") spans.push({ text: `${tags.close}${afterClose}`, special: true });
       if (block.text !== "") open = false;
       spans.push({ text: block.text, special: false });
       continue;
     }
-    if (!open) spans.push({ text: `${tags.open}\n`, special: true });
+    if (!open) spans.push({ text: `${tags.open}${afterOpen}`, special: true });
     spans.push({ text: block.text, special: false });
-    if (block.finished) spans.push({ text: `\n${tags.close}\n\n`, special: true });
+    if (block.finished) spans.push({ text: `${beforeClose}${tags.close}${afterClose}`, special: true });
     open = !block.finished;
   }
   return spans.filter((span) => span.text !== "");

@@ -139,8 +139,16 @@ describe("every family's markup", () => {
 
 describe("tags around a thought", () => {
   it("are those of a family, or any that only thoughts have", () => {
-    expect(findTagsAround("<a><think>\nT\n</think>\n\nA", "T", "<a><think></think>A")?.open).toBe("<think>");
-    expect(findTagsAround("<a>[musing] T [/musing]A", "T", "<a>A")).toEqual({ open: "[musing]", close: "[/musing]" });
+    expect(findTagsAround("<a><think>\nT\n</think>\n\nA", "T", "<a><think></think>A")).toMatchObject({
+      open: "<think>",
+      close: "</think>",
+      spacing: ["\n", "\n", "\n\n"],
+    });
+    expect(findTagsAround("<a>[musing] T [/musing]A", "T", "<a>A")).toEqual({
+      open: "[musing]",
+      close: "[/musing]",
+      spacing: [" ", " ", ""],
+    });
     expect(findTagsAround("<start>T<end><start>A<end>", "T", "<start>A<end>")).toBeNull();
     expect(findTagsAround("<a>A", "T", "<a>A")).toBeNull();
   });
