@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { findPreTokenizer, preTokenizerNames, splitPieces } from "../../../../app/token/pre-tokenizer.ts";
+import { textShapes } from "../../../fixtures/text-shape.ts";
 
 function cut(name: string, text: string): string[] {
   const pieces: string[] = [];
@@ -57,4 +58,30 @@ describe("combining marks", () => {
 it("a name it does not know is no pre-tokenizer", () => {
   expect(findPreTokenizer("martian")).toBeUndefined();
   expect(findPreTokenizer("__proto__")).toBeUndefined();
+});
+
+describe("texts made to hurt", () => {
+  // One name for each set of expressions; a search that takes the square of a run's length would not come back.
+  const distinct = new Map(
+    preTokenizerNames.map((name) => [
+      findPreTokenizer(name)
+        ?.expressions.map(({ global }) => global.source)
+        .join("\n"),
+      name,
+    ]),
+  );
+
+  it.each([...distinct.values()])("%s cuts them without loss, in time", (name) => {
+    const expressions = findPreTokenizer(name)?.expressions ?? [];
+    for (const [shape, make] of Object.entries(textShapes)) {
+      const whole = make(shape.includes("space") ? 300_000 : 20_000);
+      let at = 0;
+      let joined = "";
+      splitPieces(whole, expressions, (part, start, end) => {
+        joined += part.slice(start, end);
+        at++;
+      });
+      expect(joined === whole, `${shape}: ${at} pieces`).toBe(true);
+    }
+  });
 });
