@@ -12,10 +12,10 @@ export interface Distance {
   sameBest: number;
 }
 
-export const mostKl = 1e-3;
 export const leastSame = 0.97;
 
-export const passes = ({ meanKl, sameBest }: Distance): boolean => meanKl <= mostKl && sameBest >= leastSame;
+export const passes = ({ meanKl, sameBest }: Distance, mostKl: number): boolean =>
+  meanKl <= mostKl && sameBest >= leastSame;
 
 /** Reads both row by row: the rows of a large vocabulary fill memory. */
 export function distance(truth: Rows, other: Rows): Distance {

@@ -7,7 +7,7 @@ import { mkdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import { join, resolve } from "node:path";
 import { type Asked, ask, type Introduction } from "../peer/asked.ts";
-import { distance, leastSame, mostKl, passes } from "./agreement.ts";
+import { distance, leastSame, passes } from "./agreement.ts";
 import { describeMachine, describeModel } from "./environment.ts";
 import { type BenchModel, models } from "./model.ts";
 import { readOptions } from "./option.ts";
@@ -102,7 +102,7 @@ async function agreement(model: BenchModel, path: string, asked: Map<string, Ask
   const own = distances.get(ours);
   if (own === undefined) throw new Error("Halogen was not compared");
   distances.delete(ours);
-  return { positions: truth.rows, ours: own, theirs: Object.fromEntries(distances), passed: passes(own) };
+  return { positions: truth.rows, ours: own, theirs: Object.fromEntries(distances), passed: passes(own, model.mostKl) };
 }
 
 async function measure(model: BenchModel): Promise<{ report: ModelReport; introductions: Map<string, Introduction> }> {
@@ -197,7 +197,7 @@ const report = {
   },
   kernels: Object.fromEntries([...introductions].map(([name, { kernels }]) => [name, kernels])),
   threads: options.threads,
-  limits: { mostKl, leastSame },
+  limits: { mostKl: Object.fromEntries(chosen.map(({ name, mostKl }) => [name, mostKl])), leastSame },
   sha256: Object.fromEntries(chosen.map((model) => [model.name, describeModel(model.path()).sha256])),
   models: reports,
 };
