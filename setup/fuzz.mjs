@@ -2,7 +2,7 @@
 //   gguf       a file's bytes through the engine, under the address and undefined-behaviour sanitizers (libFuzzer)
 //   folder     the same with a folder of files: parts of a split GGUF, safetensors with their configuration
 //   tokenizer  texts and vocabularies; template: templates, conversations and replies (Jazzer.js, which is libFuzzer too)
-import { mkdirSync, readdirSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { prepare } from "./build.mjs";
@@ -91,8 +91,8 @@ try {
     "-print_final_stats=1",
     "-verbosity=1",
   ];
-  const committed = join(root, "test", "fuzz", "corpus", target);
-  const code = await hand(program, [...words, corpus, committed, seeds, ...separator, ...options], {
+  const kept = [join(root, "test", "fuzz", "corpus", target)].filter((path) => existsSync(path));
+  const code = await hand(program, [...words, corpus, ...kept, seeds, ...separator, ...options], {
     env: { ...env, ASAN_OPTIONS: "allocator_may_return_null=1:detect_leaks=1", UBSAN_OPTIONS: "print_stacktrace=1" },
   });
   if (code !== 0)
