@@ -188,6 +188,15 @@ TEST(hybrid_plan_is_exact) {
   }
 }
 
+TEST(hybrid_plan_that_does_not_fit_names_the_states) {
+  const ScratchFile file(tiny_hybrid({.context = int64_t{1} << 30}, 5).bytes());
+  Engine engine({"reference", 1, false});
+  const Error error = THROWS("model.too_large",
+                             engine.load({.path = file.path(), .context_length = uint64_t{1} << 30, .kv_type = "f32"}));
+  CHECK(error.message().find(", states ") != std::string::npos);
+  EQUAL(number(error, "recurrent"), 2 * 3 * (4 * 16 * 16 + 3 * 128) * 4);
+}
+
 TEST(hybrid_joined_tensors_are_the_same_model) {
   const std::vector<int32_t> tokens = prompt(40);
   const auto scores = [&](const HybridShape& shape) {

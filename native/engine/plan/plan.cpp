@@ -85,9 +85,10 @@ MemoryPlan make(const model::Description& description, const LoadOptions& option
     plan.reason = "The context is as asked, " + std::to_string(plan.context_length) + " tokens.";
   }
   if (!plan.fits) {
+    const uint64_t states = plan.recurrent + plan.checkpoints;
     plan.reason = "It needs " + in_words(plan.total) + " (weights " + in_words(plan.weights) + ", context " +
-                  in_words(plan.kv) + ", scratch " + in_words(plan.scratch) + ") and " + in_words(plan.available) +
-                  " are available.";
+                  in_words(plan.kv) + (states > 0 ? ", states " + in_words(states) : "") + ", scratch " +
+                  in_words(plan.scratch) + ") and " + in_words(plan.available) + " are available.";
   }
   return plan;
 }
@@ -100,6 +101,8 @@ Error too_large(const MemoryPlan& plan) {
                 {"available", plan.available},
                 {"weights", plan.weights},
                 {"kv", plan.kv},
+                {"recurrent", plan.recurrent},
+                {"checkpoints", plan.checkpoints},
                 {"scratch", plan.scratch},
                 {"contextLength", plan.context_length}});
 }
