@@ -74,24 +74,13 @@ export function faultOf(
 
 /** Faults that the names alone show; null when the file is worth opening. */
 export function faultOfShards(file: ModelFile): HalogenError | null {
-  if (file.shards === 1) return null;
-  const detail = { shards: file.shards, missing: file.missingShards.length };
-  if (file.missingShards.length > 0) {
-    return new HalogenError(
-      "file.missing",
-      `Of ${file.shards} parts of ${file.fileName}, part ${file.missingShards.join(", ")} is not there`,
-      {
-        hint: "Download the missing parts into the same folder.",
-        detail,
-      },
-    );
-  }
+  if (file.missingShards.length === 0) return null;
   return new HalogenError(
-    "model.unsupported_format",
-    `${file.fileName} is split into ${file.shards} files, which this version cannot load yet`,
+    "file.missing",
+    `Of ${file.shards} parts of ${file.fileName}, part ${file.missingShards.join(", ")} is not there`,
     {
-      hint: "The files are fine. Join them with llama.cpp's gguf-split --merge, or choose a download in one file.",
-      detail,
+      hint: "Download the missing parts into the same folder.",
+      detail: { shards: file.shards, missing: file.missingShards.length },
     },
   );
 }

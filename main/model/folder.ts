@@ -1,7 +1,7 @@
 /** Looks for GGUF files in the model folders. Reads names and sizes only. */
 import { createHash } from "node:crypto";
 import { readdir, realpath, stat } from "node:fs/promises";
-import { basename, join, sep } from "node:path";
+import { basename, dirname, join, sep } from "node:path";
 
 /** One model on disk: a file, or the first of several shards. */
 export interface ModelFile {
@@ -55,10 +55,22 @@ export async function readModelFolders(folders: readonly string[]): Promise<Fold
   return { files: [...files.values()], faults };
 }
 
-/** A file that lies anywhere, as if its folder were a model folder. Rejects with the file system's error. */
+/** A file that lies anywhere, as if its folder were a model folder; with shards, any of them. Rejects with the file system's error. */
 export async function readModelFile(path: string): Promise<ModelFile> {
+  const file = await found(path);
+  const match = shardName.exec(file.relative);
+  if (match === null) return single(file, null);
+  const shards: Found[] = [];
+  for (const name of (await readdir(dirname(path))).sort()) {
+    const other = shardName.exec(name);
+    if (other?.[1] === match[1] && other?.[3] === match[3]) shards.push(await found(join(dirname(path), name)));
+  }
+  return joined(shards, []);
+}
+
+async function found(path: string): Promise<Found> {
   const { size, mtimeMs } = await stat(path);
-  return single({ path, relative: basename(path), bytes: size, modified: mtimeMs }, null);
+  return { path, relative: basename(path), bytes: size, modified: mtimeMs };
 }
 
 interface Walk {

@@ -193,14 +193,14 @@ export function createLibrary(options: LibraryOptions): Library {
 
   async function addFile(reference: string): Promise<Model> {
     const path = absolutePath(reference);
-    const known = [...entries.values()].find((entry) => entry.file.path === path);
-    if (known !== undefined) return toModel(known);
     let file: ModelFile;
     try {
       file = await readModelFile(path);
     } catch (error) {
       throw new HalogenError("file.missing", `There is no file ${path}`, { detail: { path }, cause: error });
     }
+    const known = [...entries.values()].find((entry) => entry.file.path === file.path);
+    if (known !== undefined) return toModel(known);
     outside.add(file.id);
     return toModel(await register(file));
   }

@@ -156,8 +156,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
         std::memcpy(weights_.at<uint8_t>(matrix.offset) + from, source + from, bytes);
       }
       // The packed copy replaces these pages of the file: resident memory never holds both.
-      const uint64_t at = matrix.source->offset + matrix.source_offset + from;
-      file.mapping().drop(at, at + span);
+      file.release(*matrix.source, matrix.source_offset + from, matrix.source_offset + from + span);
       const uint64_t sum = done.fetch_add(bytes, std::memory_order_relaxed) + bytes;
       if (member.index() == 0 && on_progress) on_progress({"load", sum, total});
     }

@@ -1,9 +1,10 @@
 // Reads a GGUF header. Nothing read from the file is used as a size, count, offset or type before it was checked.
 #include <bit>
+#include <unordered_set>
 
 #include "native/engine/error.h"
 #include "native/engine/gguf/checked.h"
-#include "native/engine/gguf/file.h"
+#include "native/engine/gguf/part.h"
 #include "native/engine/gguf/sniff.h"
 
 namespace halogen::gguf {
@@ -22,7 +23,7 @@ constexpr const char* hint_damaged = "The file is damaged. Download it again.";
 
 class Parser {
  public:
-  explicit Parser(File& file) : file_(file), data_(file.mapping_->data()), size_(file.mapping_->size()) {}
+  explicit Parser(Part& part) : part_(part), data_(part.mapping->data()), size_(part.mapping->size()) {}
 
   void parse() {
     read_prologue();
@@ -44,16 +45,16 @@ class Parser {
     }
     position_ = 4;
     what_ = "the header's fixed part";
-    file_.version_ = read<uint32_t>();
-    if (file_.version_ != 0 && (file_.version_ & 0xffffu) == 0) {
+    part_.version = read<uint32_t>();
+    if (part_.version != 0 && (part_.version & 0xffffu) == 0) {
       throw Error(code::gguf_byte_order, "This GGUF file is big-endian; Halogen reads little-endian files.",
-                  "Download the little-endian (usual) version of this model.", {{"version", file_.version_}});
+                  "Download the little-endian (usual) version of this model.", {{"version", part_.version}});
     }
-    if (file_.version_ != 2 && file_.version_ != 3) {
+    if (part_.version != 2 && part_.version != 3) {
       throw Error(code::gguf_version,
-                  "This GGUF file has version " + std::to_string(file_.version_) + "; Halogen reads versions 2 and 3.",
-                  file_.version_ < 2 ? "Download a newer conversion of this model." : "A newer Halogen may read it.",
-                  {{"version", file_.version_}});
+                  "This GGUF file has version " + std::to_string(part_.version) + "; Halogen reads versions 2 and 3.",
+                  part_.version < 2 ? "Download a newer conversion of this model." : "A newer Halogen may read it.",
+                  {{"version", part_.version}});
     }
     tensor_count_ = read<uint64_t>();
     key_count_ = read<uint64_t>();
@@ -77,8 +78,7 @@ class Parser {
       if (value.type == Type::boolean && value.data[0] > 1)
         malformed("holds " + std::to_string(value.data[0]) + " as a boolean");
     }
-    if (!file_.value_index_.emplace(key, file_.values_.size()).second) malformed("appears twice");
-    file_.values_.emplace_back(key, value);
+    if (!part_.metadata.add(key, value)) malformed("appears twice");
   }
 
   void read_array(Value& value) {
@@ -99,7 +99,7 @@ class Parser {
   }
 
   uint64_t read_alignment() {
-    const std::optional<uint64_t> alignment = file_.whole("general.alignment");
+    const std::optional<uint64_t> alignment = part_.metadata.whole("general.alignment");
     if (!alignment) return 32;
     if (!std::has_single_bit(*alignment) || *alignment > largest_alignment) {
       throw Error(code::gguf_malformed,
@@ -140,17 +140,17 @@ class Parser {
       if (!bytes) malformed("has the impossible shape " + shape(tensor));
       tensor.bytes = *bytes;
     }
-    if (!file_.tensor_index_.emplace(tensor.name, file_.tensors_.size()).second) malformed("appears twice");
-    file_.tensors_.push_back(tensor);
+    if (!names_.insert(tensor.name).second) malformed("appears twice");
+    part_.tensors.push_back(tensor);
   }
 
   void place_tensors(uint64_t alignment) {
     const Size begin = align_up(position_, alignment);
-    file_.data_end_ = position_;
+    part_.data_end = position_;
     const Tensor* beyond = nullptr;
     Size needed = 0;
     uint64_t missing = 0;
-    for (Tensor& tensor : file_.tensors_) {
+    for (Tensor& tensor : part_.tensors) {
       const Size start = plus(begin, tensor.offset);
       const Size end = plus(start, tensor.bytes);
       if (!end) {
@@ -164,7 +164,7 @@ class Parser {
       }
       if (*end > *needed) needed = end;
     }
-    file_.data_end_ = std::max(file_.data_end_, *needed);
+    part_.data_end = std::max(part_.data_end, *needed);
     if (beyond != nullptr) {
       throw Error(
           code::gguf_truncated,
@@ -255,16 +255,17 @@ class Parser {
                 {{"at", what_}, {"position", position_}});
   }
 
-  File& file_;
+  Part& part_;
   const uint8_t* data_;
   uint64_t size_;
   uint64_t position_ = 0;
   uint64_t tensor_count_ = 0;
   uint64_t key_count_ = 0;
   std::string what_;
+  std::unordered_set<std::string_view> names_;
 };
 
-File::File(const std::string& path) : path_(path), mapping_(std::make_unique<Mapping>(path)) {
+Part::Part(const std::string& path) : path(path), mapping(std::make_unique<Mapping>(path)) {
   Parser(*this).parse();
 }
 

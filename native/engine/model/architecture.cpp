@@ -35,20 +35,16 @@ constexpr Architecture table[] = {
 };
 // clang-format on
 
-// Parts of a split model: each is a whole GGUF file with some of the tensors.
-void refuse_parts(const gguf::File& file) {
-  const uint64_t parts = file.whole("split.count").value_or(1);
-  if (parts <= 1) return;
-  const uint64_t part = file.whole("split.no").value_or(0) + 1;
-  const bool joined =
-      file.size() >= file.data_end() + 4 && std::memcmp(file.mapping().data() + file.data_end(), "GGUF", 4) == 0;
-  const std::string which =
-      joined ? "Several parts of a split model were joined into this file by copying them together, which GGUF does "
-               "not allow"
-             : "This is part " + std::to_string(part) + " of " + std::to_string(parts) + " of a split model";
-  throw Error(code::model_unsupported_format, which + "; Halogen reads models in one file.",
-              "Merge the parts with llama.cpp's gguf-split --merge, or download a single-file version.",
-              {{"part", part}, {"parts", parts}});
+// Each part is a whole GGUF file with some of the tensors.
+void refuse_joined(const gguf::File& file) {
+  if (!file.joined()) return;
+  const uint64_t part = file.whole("split.no").value_or(0) + 1, parts = file.whole("split.count").value_or(0);
+  throw Error(
+      code::model_unsupported_format,
+      "Several parts of a split model were joined into this file by copying them together, which GGUF does not "
+      "allow.",
+      "Keep the parts as they were downloaded, in one folder, or merge them with llama.cpp's gguf-split --merge.",
+      {{"part", part}, {"parts", parts}});
 }
 
 }  // namespace
@@ -67,7 +63,7 @@ Description describe(const gguf::File& file) {
     throw Error(code::model_missing_key, "The file lacks the key \"general.architecture\", so it names no model.",
                 "It may hold something else than a language model.", {{"key", "general.architecture"}});
   }
-  refuse_parts(file);
+  refuse_joined(file);
   const auto found = std::ranges::find(table, std::string_view(name), &Architecture::name);
   if (found == std::end(table)) {
     std::string known;

@@ -111,4 +111,14 @@ describe("readModelFile", () => {
     expect(await readModelFile(path)).toEqual(files[0]);
     await expect(readModelFile(join(root, "gone.gguf"))).rejects.toThrow("ENOENT");
   });
+
+  it("is all shards, whichever is named", async () => {
+    put("m-00001-of-00002.gguf", 5);
+    put("m-00002-of-00002.gguf", 7);
+    put("m-00001-of-00003.gguf", 1);
+    const whole = await readModelFile(join(root, "m-00001-of-00002.gguf"));
+    expect(whole).toMatchObject({ bytes: 12, shards: 2, missingShards: [], path: join(root, "m-00001-of-00002.gguf") });
+    expect(await readModelFile(join(root, "m-00002-of-00002.gguf"))).toEqual(whole);
+    expect(await readModelFile(join(root, "m-00001-of-00003.gguf"))).toMatchObject({ missingShards: [2, 3] });
+  });
 });

@@ -95,12 +95,20 @@ describe("scan", () => {
       code: "file.missing",
       message: expect.stringContaining("part 2"),
     });
-    expect(errors["whole-00001-of-00002.gguf"]).toMatchObject({
-      code: "model.unsupported_format",
-      hint: expect.stringContaining("files are fine"),
-    });
+    expect(errors["whole-00001-of-00002.gguf"]).toBeNull();
     await expect(s.library.acquire(s.idOf("cut.gguf"))).rejects.toMatchObject({ code: "gguf.truncated" });
-    expect(s.library.preferred()).toBeNull();
+    expect(s.library.preferred()?.fileName).toBe("whole-00001-of-00002.gguf");
+  });
+
+  it("shows a split model once, whichever of its files is named", async () => {
+    s.put("sub/m-00001-of-00002.gguf", 7);
+    s.put("sub/m-00002-of-00002.gguf", 5);
+    const models = await s.library.scan();
+    expect(models).toMatchObject([{ fileName: "m-00001-of-00002.gguf", bytes: 12, state: "available" }]);
+    const second = join(s.root, "sub", "m-00002-of-00002.gguf");
+    expect(await s.library.resolve(second)).toEqual(models[0]);
+    expect(s.slow.log).toHaveLength(1);
+    expect(s.library.list()).toHaveLength(1);
   });
 
   it("does not call a file broken because the engine is away, and looks again when the file is wanted", async () => {
