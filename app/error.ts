@@ -11,6 +11,8 @@ export const errorCodes = [
   "gguf.malformed",
   "gguf.wrong_type",
   "gguf.limit",
+  "checkpoint.malformed",
+  "checkpoint.truncated",
   "model.unknown_architecture",
   "model.unsupported_format",
   "model.missing_tensor",

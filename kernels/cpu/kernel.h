@@ -109,6 +109,20 @@ struct DeltaNet {
   void (*run)(const DeltaRun& run);
 };
 
+// What is done to a matrix's input before the product: each column times its scale, then rounds of Givens rotations of
+// disjoint pairs of columns within groups of 128. In a round, column c becomes x[c] cosine[c] + x[partner] sine[c]; the
+// sine of a pair's second column is negative.
+struct Rotation {
+  static constexpr int64_t group = 128;
+  const float* scale;      // [columns]
+  const float* cosine;     // [rounds][columns]
+  const float* sine;       // [rounds][columns]
+  const uint8_t* partner;  // [rounds][columns], within the group
+  int64_t columns;
+  int64_t rounds;
+};
+using Rotate = void (*)(const float* x, float* out, const Rotation& rotation);
+
 // Attention of query rows of one KV head's group over paged keys and values.
 // A page holds `page_tokens` positions of one layer and one KV head: keys [page_tokens][head_dim], values likewise, in the kernel's KV type.
 struct AttentionRun {

@@ -1,15 +1,15 @@
-/** Looks for GGUF files in the model folders. Reads names and sizes only. */
+/** Looks for models in the model folders: GGUF files, and folders of safetensors. Reads names and sizes only. */
 import { createHash } from "node:crypto";
 import { readdir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 
-/** One model on disk: a file, or the first of several shards. */
+/** One model on disk: a file, the first of several shards, or a folder with config.json and safetensors. */
 export interface ModelFile {
   id: string;
-  /** Of the file to open; with shards, the first one. */
+  /** Of the file or folder to open; with shards, the first one. */
   path: string;
   fileName: string;
-  /** All shards together. */
+  /** All shards, or all safetensors of a folder, together. */
   bytes: number;
   /** Newest of the shards, milliseconds. */
   modified: number;
@@ -69,7 +69,12 @@ export async function readModelFile(path: string): Promise<ModelFile> {
 }
 
 async function found(path: string): Promise<Found> {
-  const { size, mtimeMs } = await stat(path);
+  const entry = await stat(path);
+  if (entry.isDirectory()) {
+    const checkpoint = await readCheckpoint(path, basename(path), await readdir(path));
+    if (checkpoint !== null) return checkpoint;
+  }
+  const { size, mtimeMs } = entry;
   return { path, relative: basename(path), bytes: size, modified: mtimeMs };
 }
 
@@ -96,6 +101,8 @@ async function walk(state: Walk, inside: string, levels: number): Promise<void> 
       faults.push({ folder, reason: error instanceof Error ? error.message : String(error) });
     return;
   }
+  const checkpoint = await readCheckpoint(folder, inside === "" ? basename(folder) : inside, names);
+  if (checkpoint !== null) found.push(checkpoint);
   for (const name of names) {
     if (name.startsWith(".")) continue;
     const relative = join(inside, name);
@@ -111,6 +118,20 @@ async function walk(state: Walk, inside: string, levels: number): Promise<void> 
         faults.push({ folder: join(root, relative), reason: error instanceof Error ? error.message : String(error) });
     }
   }
+}
+
+/** A folder as the model it holds; null where it holds none of its own. */
+async function readCheckpoint(folder: string, relative: string, names: readonly string[]): Promise<Found | null> {
+  const weights = names.filter((name) => name.endsWith(".safetensors"));
+  if (weights.length === 0 || !names.includes("config.json")) return null;
+  const parts = await Promise.all(weights.map((name) => stat(join(folder, name)).catch(() => null)));
+  const there = parts.filter((part) => part !== null);
+  return {
+    path: folder,
+    relative,
+    bytes: there.reduce((sum, part) => sum + part.size, 0),
+    modified: Math.max(0, ...there.map((part) => part.mtimeMs)),
+  };
 }
 
 function group(found: Found[]): ModelFile[] {

@@ -10,6 +10,8 @@ const statusByCode: Record<ErrorCode, number> = {
   "gguf.version": 422,
   "gguf.truncated": 422,
   "gguf.malformed": 422,
+  "checkpoint.malformed": 422,
+  "checkpoint.truncated": 422,
   "gguf.wrong_type": 422,
   "gguf.limit": 422,
   "model.unknown_architecture": 422,

@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "native/backend/backend.h"
+#include "native/engine/checkpoint/folder.h"
 #include "native/engine/model/architecture.h"
 #include "native/engine/model/inspect.h"
 #include "native/engine/plan/machine.h"
@@ -19,6 +20,10 @@ namespace {
 
 constexpr const char* version = "0.1.0";
 constexpr uint64_t most_score_bytes = uint64_t{1} << 31;
+
+gguf::File open_model(const std::string& path) {
+  return checkpoint::is_folder(path) ? checkpoint::open(path) : gguf::File(path);
+}
 
 template <typename Body>
 auto translated(Body&& body) {
@@ -127,13 +132,14 @@ EngineInfo Engine::info() const {
   for (const gguf::Format& format : gguf::formats()) {
     if (chosen.supports(format)) info.formats.emplace_back(format.name);
   }
+  if (chosen.supports(gguf::awq4)) info.formats.emplace_back(gguf::awq4.name);
   return info;
 }
 
 ModelInspection Engine::inspect(const std::string& path) const {
   const Inner::Inside inside(*inner_);
   return translated([&] {
-    const gguf::File file(path);
+    const gguf::File file = open_model(path);
     ModelInspection result = model::inspect(file);
     try {
       inner_->backends.front()->plan(model::describe(file), {512, "f16", 1});
@@ -147,13 +153,15 @@ ModelInspection Engine::inspect(const std::string& path) const {
 
 Vocabulary Engine::vocabulary(const std::string& path) const {
   const Inner::Inside inside(*inner_);
-  return translated([&] { return model::read_vocabulary(gguf::File(path)); });
+  return translated([&] {
+    return checkpoint::is_folder(path) ? checkpoint::read_vocabulary(path) : model::read_vocabulary(gguf::File(path));
+  });
 }
 
 MemoryPlan Engine::plan(const LoadOptions& options) const {
   const Inner::Inside inside(*inner_);
   return translated([&] {
-    const gguf::File file(options.path);
+    const gguf::File file = open_model(options.path);
     return plan::make(model::describe(file), options, inner_->backend_for(options.backend));
   });
 }
@@ -163,7 +171,7 @@ LoadedModel Engine::load(const LoadOptions& options, const ProgressCallback& on_
   return translated([&] {
     const auto begin = std::chrono::steady_clock::now();
     const backend::Backend& backend = inner_->backend_for(options.backend);
-    const gguf::File file(options.path);
+    const gguf::File file = open_model(options.path);
     const model::Description description = model::describe(file);
     auto loaded = std::make_shared<Inner::Loaded>();
     loaded->plan = plan::make(description, options, backend);

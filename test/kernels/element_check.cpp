@@ -215,6 +215,58 @@ void check_rope(const kernel::Entry& entry, Random& random, Report& report) {
   }
 }
 
+// Angles and pairs as files have them; expected: the definition in double, pair by pair.
+void check_rotate(const kernel::Entry& entry, Random& random, Report& report) {
+  const auto rotate = function_of<kernel::Rotate>(entry);
+  constexpr int64_t group = kernel::Rotation::group;
+  for (const int64_t columns : {group, 3 * group, 16 * group}) {
+    for (const int64_t rounds : {1, 2, 7, 8}) {
+      const auto places = static_cast<size_t>(rounds * columns);
+      std::vector<float> x = random_floats(random, columns), scale = random_floats(random, columns);
+      std::vector<float> cosine(places), sine(places);
+      std::vector<uint8_t> partner(places);
+      std::vector<double> expected;
+      for (size_t c = 0; c < x.size(); ++c)
+        expected.push_back(static_cast<double>(x[c]) * static_cast<double>(scale[c]));
+      for (int64_t r = 0; r < rounds; ++r) {
+        for (int64_t begin = 0; begin < columns; begin += group) {
+          std::vector<size_t> left;
+          for (int64_t i = 0; i < group; ++i) left.push_back(static_cast<size_t>(i));
+          while (!left.empty()) {
+            size_t pair[2];
+            for (size_t& each : pair) {
+              const size_t index = random.next() % left.size();
+              each = left[index];
+              left.erase(left.begin() + static_cast<std::ptrdiff_t>(index));
+            }
+            const double angle = 6 * random.uniform();
+            const auto at = static_cast<size_t>(r * columns + begin);
+            for (const size_t each : {0, 1}) {
+              partner[at + pair[each]] = static_cast<uint8_t>(pair[1 - each]);
+              cosine[at + pair[each]] = static_cast<float>(std::cos(angle));
+              sine[at + pair[each]] = static_cast<float>(each == 0 ? std::sin(angle) : -std::sin(angle));
+            }
+            double &a = expected[static_cast<size_t>(begin) + pair[0]],
+                   &b = expected[static_cast<size_t>(begin) + pair[1]];
+            const double turned = a * std::cos(angle) + b * std::sin(angle);
+            b = b * std::cos(angle) - a * std::sin(angle);
+            a = turned;
+          }
+        }
+      }
+      std::vector<float> out(x.size() + 1, kGuard);
+      rotate(x.data(), out.data(), {scale.data(), cosine.data(), sine.data(), partner.data(), columns, rounds});
+      double worst = 0;
+      for (size_t c = 0; c < x.size(); ++c) {
+        const double error = std::fabs(static_cast<double>(out[c]) - expected[c]);
+        if (!(error <= worst)) worst = error;
+      }
+      report.expect(worst, 6e-6, "rotate " + std::to_string(columns) + " in " + std::to_string(rounds) + " rounds");
+      report.require(out.back() == kGuard, "rotate wrote beyond its end");
+    }
+  }
+}
+
 void check_kv_store(const kernel::Entry& entry, Random& random, Report& report) {
   const auto store = function_of<kernel::KvStore>(entry);
   const bool half = std::string(entry.quant) == "f16";
@@ -309,6 +361,7 @@ void check_element(const kernel::Entry& entry, Report& report) {
   if (op == "softcap") check_softcap(entry, random, report);
   if (op == "add") check_add(entry, random, report);
   if (op == "rope") check_rope(entry, random, report);
+  if (op == "rotate") check_rotate(entry, random, report);
   if (op == "kv_store") check_kv_store(entry, random, report);
 }
 

@@ -156,6 +156,19 @@ struct Q2_0 {
   }
 };
 
+// half d; half -z; 16 bytes of nibbles as Q4_0; (q - z) d. Not of GGUF: what AWQ and ParoQuant are read into.
+struct Awq4 {
+  static constexpr int64_t elements = 32, bytes = 20;
+  static void decode(const uint8_t* block, float* out) {
+    const float d = float_from_half(load<uint16_t>(block));
+    const float zero = float_from_half(load<uint16_t>(block + 2));
+    for (int i = 0; i < 16; ++i) {
+      out[i] = d * (static_cast<float>(block[4 + i] & 15) + zero);
+      out[i + 16] = d * (static_cast<float>(block[4 + i] >> 4) + zero);
+    }
+  }
+};
+
 template <typename Block>
 void decode_blocks(const void* gguf, float* out, int64_t count) {
   const uint8_t* block = static_cast<const uint8_t*>(gguf);

@@ -87,5 +87,8 @@ void dequantize_iq3_xxs(const void* gguf, float* out, int64_t count) {
 void dequantize_iq3_s(const void* gguf, float* out, int64_t count) {
   decode_blocks<Iq3S>(gguf, out, count);
 }
+void dequantize_awq4(const void* gguf, float* out, int64_t count) {
+  decode_blocks<Awq4>(gguf, out, count);
+}
 
 }  // namespace halogen::kernel::reference

@@ -78,4 +78,19 @@ void rope(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const floa
   }
 }
 
+void rotate(const float* x, float* out, const Rotation& rotation) {
+  constexpr int64_t group = Rotation::group;
+  for (int64_t c = 0; c < rotation.columns; ++c) out[c] = x[c] * rotation.scale[c];
+  for (int64_t r = 0; r < rotation.rounds; ++r) {
+    for (int64_t begin = 0; begin < rotation.columns; begin += group) {
+      float before[group];
+      for (int64_t i = 0; i < group; ++i) before[i] = out[begin + i];
+      const int64_t at = r * rotation.columns + begin;
+      for (int64_t i = 0; i < group; ++i) {
+        out[begin + i] = before[i] * rotation.cosine[at + i] + before[rotation.partner[at + i]] * rotation.sine[at + i];
+      }
+    }
+  }
+}
+
 }  // namespace halogen::kernel::reference

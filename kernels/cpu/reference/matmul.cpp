@@ -85,5 +85,6 @@ const Matmul matmul_iq2_xs = make<Iq2Xs>();
 const Matmul matmul_iq2_s = make<Iq2S>();
 const Matmul matmul_iq3_xxs = make<Iq3Xxs>();
 const Matmul matmul_iq3_s = make<Iq3S>();
+const Matmul matmul_awq4 = make<Awq4>();
 
 }  // namespace halogen::kernel::reference

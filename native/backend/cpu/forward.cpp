@@ -76,15 +76,25 @@ void Pass::form(const float* source, int64_t rows, Range range, Users users, boo
   for (const Matrix* user : users) {
     if (user->rows == 0 || form_of(*user) != nullptr) continue;
     void* place = scratch<void>(own ? desk_.activations[form_count_] : program_.activations[form_count_]);
-    forms_[form_count_++] = {user->kernel, place};
-    if (range.begin < range.end) user->kernel->prepare(source, width, place, width, rows, range.begin, range.end);
+    forms_[form_count_++] = {user, place};
+    if (range.begin >= range.end) continue;
+    const float* input = source;
+    if (user->rotation >= 0) {
+      float* rotated = scratch(own ? desk_.rotated : program_.rotated);
+      const kernel::Rotation rotation = model_.rotation(user->rotation);
+      for (int64_t t = range.begin; t < range.end; ++t)
+        program_.rotate(source + t * width, rotated + t * width, rotation);
+      input = rotated;
+    }
+    user->kernel->prepare(input, width, place, width, rows, range.begin, range.end);
   }
 }
 
 const void* Pass::form_of(const Matrix& matrix) const {
   for (int i = 0; i < form_count_; ++i) {
-    const kernel::Matmul& other = *forms_[i].kernel;
-    if (other.prepare == matrix.kernel->prepare && other.activation_bytes == matrix.kernel->activation_bytes)
+    const Matrix& other = *forms_[i].user;
+    if (other.rotation == matrix.rotation && other.kernel->prepare == matrix.kernel->prepare &&
+        other.kernel->activation_bytes == matrix.kernel->activation_bytes)
       return forms_[i].place;
   }
   return nullptr;

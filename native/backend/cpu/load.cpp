@@ -1,5 +1,6 @@
 // Filling a CpuModel's weights from the file: matrices are packed by all threads, block of rows by block of rows.
 #include <cstring>
+#include <memory>
 
 #include "native/backend/cpu/model.h"
 #include "native/engine/error.h"
@@ -31,6 +32,16 @@ void add_tasks(std::vector<Task>& tasks, const Matrix& matrix) {
   for (int64_t begin = 0; begin < matrix.rows; begin += step) {
     tasks.push_back({&matrix, begin, std::min(matrix.rows, begin + step), row_bytes});
   }
+}
+
+// Rows [begin, end) of what `matrix` is cut from, where a tensor comes by rows; the others stay untouched memory.
+std::unique_ptr<uint8_t[]> read_rows(const Matrix& matrix, int64_t begin, int64_t end, int64_t all,
+                                     uint64_t row_bytes) {
+  std::unique_ptr<uint8_t[]> rows(new uint8_t[static_cast<uint64_t>(all) * row_bytes]);
+  const uint64_t first = matrix.source_offset / row_bytes;
+  matrix.source->rows->read(first + static_cast<uint64_t>(begin), first + static_cast<uint64_t>(end),
+                            rows.get() + static_cast<uint64_t>(begin) * row_bytes);
+  return rows;
 }
 
 std::vector<uint8_t> gathered(const uint8_t* source, const Matrix& matrix, uint64_t row_bytes) {
@@ -129,6 +140,8 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
     frequencies_.push_back(model::rope_frequencies(table.rope, factors));
   }
 
+  load_rotations();
+
   uint64_t total = 0;
   for (const Task& task : tasks) total += static_cast<uint64_t>(task.end - task.begin) * task.row_bytes;
   std::atomic<uint64_t> done{0};
@@ -138,7 +151,17 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
       if (next >= tasks.size()) break;
       const Task& task = tasks[next];
       const Matrix& matrix = *task.matrix;
-      const uint8_t* source = file.tensor_data(*matrix.source) + matrix.source_offset;
+      const int64_t all =
+          matrix.together > 0 ? (matrix.rows / matrix.together - 1) * matrix.stride + matrix.together : matrix.rows;
+      std::unique_ptr<uint8_t[]> made;
+      const uint8_t* source = nullptr;
+      if (matrix.source->rows == nullptr) {
+        source = file.tensor_data(*matrix.source) + matrix.source_offset;
+      } else {
+        const bool whole = matrix.together > 0;
+        made = read_rows(matrix, whole ? 0 : task.begin, whole ? all : task.end, all, task.row_bytes);
+        source = made.get();
+      }
       const uint64_t from = static_cast<uint64_t>(task.begin) * task.row_bytes;
       const uint64_t bytes = static_cast<uint64_t>(task.end - task.begin) * task.row_bytes;
       uint64_t span = bytes;
@@ -146,8 +169,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
       if (matrix.together > 0) {
         rows = gathered(source, matrix, task.row_bytes);
         source = rows.data();
-        span = static_cast<uint64_t>((matrix.rows / matrix.together - 1) * matrix.stride + matrix.together) *
-               task.row_bytes;
+        span = static_cast<uint64_t>(all) * task.row_bytes;
       }
       if (matrix.kernel != nullptr && matrix.kernel->pack != nullptr) {
         matrix.kernel->pack(source, weights_.at<void>(matrix.offset), matrix.rows, matrix.columns, task.begin,

@@ -36,6 +36,9 @@ class CpuModel : public Model {
     const Segment* segment;
   };
 
+  void load_rotations();
+  kernel::Rotation rotation(int index) const;
+
   Program program_;
   Arena weights_;
   Arena kv_;

@@ -35,7 +35,7 @@ class Pass {
   using Users = std::initializer_list<const Matrix*>;
 
   struct Form {
-    const kernel::Matmul* kernel;
+    const Matrix* user;
     void* place;
   };
 

@@ -108,6 +108,7 @@ Matrix Program::place(const model::Matrix& matrix) {
   placed.together = matrix.together;
   placed.stride = matrix.stride;
   placed.offset = weights_.add(placed.bytes);
+  placed.rotation = place(matrix.tensor->rotation);
   placed.scale = matrix.scale;
   placed.bias = place(matrix.bias, matrix.first_bias, matrix.rows);
   return placed;
@@ -293,6 +294,10 @@ void Program::place_scratch() {
   const int64_t normed_width =
       widest(blocks, [width](const Block& b) { return std::max({width, b.attended_norm.count, b.inner_norm.count}); });
   normed = layout.add(floats(chunk, normed_width));
+  int64_t rotated_width = 0;
+  for (const RotationTable& table : rotations)
+    rotated_width = std::max(rotated_width, static_cast<int64_t>(table.source->columns));
+  rotated = layout.add(floats(chunk, rotated_width));
   query = layout.add(floats(chunk, query_width));
   key = layout.add(floats(chunk, kv_width));
   value = layout.add(floats(chunk, kv_width));
@@ -360,6 +365,7 @@ void Program::place_scratch() {
     Desk desk;
     for (uint64_t& place : desk.activations) place = layout.add(own_activations);
     desk.normed = layout.add(floats(redundant_tokens, std::max(normed_width, attended_width)));
+    desk.rotated = layout.add(floats(expert_tokens, rotated_width));
     desk.kernel = layout.add(kernel_scratch);
     if (input_projection.rows > 0) desk.token_input = layout.add(floats(1, input_projection.rows));
     desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));

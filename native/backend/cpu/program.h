@@ -48,6 +48,13 @@ struct Matrix {
   float scale = 1;       // of the product, before the bias
   int64_t together = 0;  // as model::Matrix
   int64_t stride = 0;
+  int rotation = -1;  // index into Program::rotations; -1: the input is taken as it is
+};
+
+// kernel::Rotation's tables among the weights. Matrices whose rotations are equal share one.
+struct RotationTable {
+  const gguf::Rotation* source = nullptr;
+  uint64_t scale = nowhere, cosine = nowhere, sine = nowhere, partner = nowhere;
 };
 
 // Rows in GGUF layout, dequantised one by one as tokens come.
@@ -129,6 +136,7 @@ struct Block {
 struct Desk {
   uint64_t activations[most_forms] = {};
   uint64_t normed = 0;
+  uint64_t rotated = 0;  // [expert_tokens]
   uint64_t kernel = 0;
   uint64_t scores = 0, chosen = 0, shares = 0;  // of one token
   uint64_t ends = 0, order = 0, places = 0;
@@ -157,8 +165,10 @@ struct Program {
   Vector output_norm;
   Matrix output;
   std::vector<RopeTable> ropes;
+  std::vector<RotationTable> rotations;
 
   kernel::GeluMul gelu_mul = nullptr;
+  kernel::Rotate rotate = nullptr;
   kernel::RmsNorm rms_norm = nullptr;
   kernel::Softcap softcap = nullptr;
   kernel::Add add = nullptr;
@@ -172,7 +182,7 @@ struct Program {
   const kernel::DeltaNet* delta_net = nullptr;
 
   // Scratch offsets; [chunk] rows each unless noted.
-  uint64_t x = 0, normed = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
+  uint64_t x = 0, normed = 0, rotated = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
   uint64_t activations[most_forms] = {};
   uint64_t output_gate = 0;                 // of attention or delta net
   uint64_t mixed = 0, beta = 0, decay = 0;  // of delta net
@@ -192,6 +202,7 @@ struct Program {
   Vector place(const gguf::Tensor* tensor);
   Vector place(const gguf::Tensor* tensor, int64_t first, int64_t count);
   Matrix place(const model::Matrix& matrix);
+  int place(const gguf::Rotation* rotation);
   kernel::SiluMul activation(model::Gate gate) const;
   void place(const model::Layer& layer, Block& block);
   void place(const model::Attention& from, uint64_t context, Block& block);

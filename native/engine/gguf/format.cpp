@@ -51,6 +51,8 @@ constexpr Format table[] = {
 
 }  // namespace
 
+const Format awq4{1u << 16, "AWQ4", "awq4", 32, 20};
+
 std::span<const Format> formats() {
   return table;
 }

@@ -158,6 +158,8 @@ class Parser {
         malformed("starts at " + std::to_string(tensor.offset) + ", beyond any file");
       }
       tensor.offset = *start;
+      tensor.data = data_ + *start;
+      tensor.mapping = part_.mapping.get();
       if (*end > size_) {
         ++missing;
         if (beyond == nullptr) beyond = &tensor;

@@ -20,7 +20,8 @@ DeltaNet read_delta_net(const Header& header, const Hybrid& kind, const std::str
   mixer.key_dim = header.whole("ssm.state_size", 1, 1 << 12);
   const int64_t inner = header.whole("ssm.inner_size", 1, 1 << 22);
   mixer.taps = header.whole("ssm.conv_kernel", 2, 8);
-  mixer.tiled = kind.tiled;
+  // Other containers keep the makers' order.
+  mixer.tiled = kind.tiled && !header.boolean_or("ssm.grouped", false);
   if (mixer.value_heads % mixer.key_heads != 0 || inner % mixer.value_heads != 0) {
     header.unsupported(std::to_string(mixer.value_heads) + " value heads over " + std::to_string(mixer.key_heads) +
                        " key heads and " + std::to_string(inner) + " channels");

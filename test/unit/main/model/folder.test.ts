@@ -121,4 +121,15 @@ describe("readModelFile", () => {
     expect(await readModelFile(join(root, "m-00002-of-00002.gguf"))).toEqual(whole);
     expect(await readModelFile(join(root, "m-00001-of-00003.gguf"))).toMatchObject({ missingShards: [2, 3] });
   });
+
+  it("is a folder of safetensors, listed as one model", async () => {
+    put("Qwen3.6-PARO/config.json", 3);
+    put("Qwen3.6-PARO/model-00001-of-00002.safetensors", 5);
+    put("Qwen3.6-PARO/model-00002-of-00002.safetensors", 7);
+    put("Qwen3.6-PARO/tokenizer.json", 11);
+    put("weights-alone/model.safetensors", 1);
+    const { files } = await readModelFolders([root]);
+    expect(files).toMatchObject([{ fileName: "Qwen3.6-PARO", path: join(root, "Qwen3.6-PARO"), bytes: 12, shards: 1 }]);
+    expect(await readModelFile(join(root, "Qwen3.6-PARO"))).toEqual(files[0]);
+  });
 });
