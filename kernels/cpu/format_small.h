@@ -18,6 +18,21 @@ struct FormatNVFP4 {
   }
 };
 
+// AWQ's and ParoQuant's: a zero point besides the scale.
+struct FormatAWQ4 {
+  using Codes = NibbleCodes;
+  using Scales = ZeroPointScales;
+  static constexpr int64_t kElements = 128, kBytes = 68;
+  static constexpr int kOffset = 3;
+  HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
+    unpack_nibbles(from + 4 + 16 * i, codes);
+  }
+  template <int L>
+  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t, int64_t row) {
+    if (i == 0) Scales::put_scale<L>(head, row, unaligned<uint16_t>(from), unaligned<uint16_t>(from + 2));
+  }
+};
+
 // A clear bit is -1, a set one 1: codes 0 and 2.
 struct FormatQ1_0 {
   using Codes = OneBitCodes;

@@ -67,6 +67,25 @@ struct HalfMinimumScales {
   }
 };
 
+// A half and a zero point for 128 columns, for codes with 8 for zero: half d[L] | int8 (8 - zero)[L].
+struct ZeroPointScales {
+  static constexpr int kBlocks = 4, kRowBytes = 3, kRun = 32;
+  static constexpr bool kMinimum = true;
+  template <class V>
+  HALOGEN_INLINE static typename V::Float scale(const uint8_t* head, int64_t, int) {
+    return V::halves(head);
+  }
+  template <class V>
+  HALOGEN_INLINE static typename V::Float minimum(const uint8_t* head, int64_t, int) {
+    return V::multiply(V::halves(head), V::signed_bytes(head + 2 * V::kLanes));
+  }
+  template <int L>
+  HALOGEN_INLINE static void put_scale(uint8_t* head, int64_t row, uint16_t half, int zero) {
+    put(head, row, half);
+    put(head, 2 * L + row, static_cast<int8_t>(8 - zero));
+  }
+};
+
 // Powers of two, 2^(e - 128), as MXFP4 has them: e[4][L].
 struct PowerScales {
   static constexpr int kBlocks = 4, kRowBytes = 4, kRun = 32;

@@ -30,7 +30,7 @@ const Layout& layout(const std::string& quant) {
       {"q4_0", 32, 18},
       {"q4_1", 32, 20, {0, 2}},
       {"q8_0", 32, 34},
-      {"awq4", 32, 20, {0, 2}},
+      {"awq4", 128, 68, {0, 2}},
       {"q5_0", 32, 22, {0}, false},
       {"q5_1", 32, 24, {0, 2}, false},
       {"q2_k", 256, 84, {80, 82}, false},
@@ -128,7 +128,7 @@ std::vector<uint8_t> random_blocks(Random& random, const std::string& quant, int
     const uint16_t scale = half_bits(peak);
     std::memcpy(block, &scale, 2);
     if (quant == "awq4") {
-      const uint16_t zero = half_bits(-static_cast<float>(random.next() >> 60));
+      const auto zero = static_cast<uint16_t>(random.next() >> 60);
       std::memcpy(block + 2, &zero, 2);
     }
     if (quant == "q4_1") {
@@ -180,10 +180,10 @@ std::vector<double> exact_values(const std::string& quant, const uint8_t* blocks
     } else if (quant == "q8_0") {
       value = scale * static_cast<int8_t>(block[2 + within]);
     } else {
-      const uint8_t both = block[(quant == "q4_0" ? 2 : 4) + within % 16];
-      const int code = within < 16 ? both & 15 : both >> 4;
+      const uint8_t both = block[(quant == "q4_0" ? 2 : 4) + within / 32 * 16 + within % 16];
+      const int code = within % 32 < 16 ? both & 15 : both >> 4;
       value = quant == "q4_0"   ? scale * (code - 8)
-              : quant == "awq4" ? scale * (code + half_value(words[1]))
+              : quant == "awq4" ? scale * (code - words[1])
                                 : scale * code + half_value(words[1]);
     }
   }

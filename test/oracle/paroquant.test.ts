@@ -3,6 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
+import { createTokenizer } from "../../app/token/tokenizer.ts";
 import { createNativeEngine } from "../../native/index.ts";
 import { failure } from "../fixtures/engine-contract.ts";
 import { loadOptions } from "../fixtures/engine-request.ts";
@@ -180,5 +181,97 @@ describe("a folder that is not as it should be", () => {
     cpSync(folder, empty, { recursive: true });
     rmSync(join(empty, "config.json"));
     expect(await failure(engine.load(loadOptions(empty)))).toMatchObject({ code: "file.unreadable" });
+  });
+});
+
+describe("tokenizer and template of a folder", () => {
+  const letters = ["h", "e", "l", "o", "Ġ", "w", "r", "d", "!", "é", "he", "ll", "hell", "hello"];
+  const tokenizer = {
+    added_tokens: [
+      { id: 14, content: "<|endoftext|>", special: true },
+      { id: 15, content: "<|im_end|>", special: true },
+      { id: 17, content: "<think>", special: false },
+    ],
+    normalizer: { type: "NFC" },
+    pre_tokenizer: {
+      type: "Sequence",
+      pretokenizers: [
+        {
+          type: "Split",
+          pattern: {
+            Regex: String.raw`(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|\p{N}| ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+`,
+          },
+          behavior: "Isolated",
+        },
+        { type: "ByteLevel", add_prefix_space: false },
+      ],
+    },
+    model: {
+      type: "BPE",
+      vocab: Object.fromEntries(letters.map((text, id) => [text, id])),
+      merges: ["h e", ["l", "l"], "he ll", "hell o"] as unknown[],
+    },
+  };
+  const write = (folder: string, name: string, value: unknown) =>
+    writeFileSync(join(folder, name), typeof value === "string" ? value : JSON.stringify(value));
+  const texts = ({ bytes, offsets }: { bytes: Uint8Array; offsets: Uint32Array }) =>
+    Array.from(offsets.subarray(1), (end, i) => Buffer.from(bytes.subarray(offsets[i], end)).toString());
+
+  it("become the vocabulary that a GGUF of the model has", async () => {
+    const { folder } = folderOf("qwen35", "tokens", (golden) => {
+      const text = golden.config.text_config as Record<string, unknown>;
+      golden.config = { ...golden.config, text_config: { ...text, vocab_size: 20 } };
+    });
+    write(folder, "tokenizer.json", tokenizer);
+    write(folder, "tokenizer_config.json", {
+      bos_token: null,
+      eos_token: { content: "<|im_end|>" },
+      pad_token: "<|endoftext|>",
+      add_bos_token: false,
+      chat_template: "{{ 'older' }}",
+    });
+    write(folder, "chat_template.jinja", "{{ messages }}");
+    write(folder, "generation_config.json", { temperature: 0.6, top_k: 20, top_p: 0.95, eos_token_id: [15] });
+    const vocabulary = await engine.vocabulary(folder);
+    expect(vocabulary).toMatchObject({ model: "gpt2", pre: "qwen35", special: { eos: 15, padding: 14 } });
+    expect(vocabulary.special).not.toHaveProperty("bos");
+    expect(vocabulary.flags).toEqual({ add_bos_token: false });
+    expect(texts(vocabulary.tokens)).toEqual([
+      ...letters,
+      "<|endoftext|>",
+      "<|im_end|>",
+      "[PAD16]",
+      "<think>",
+      "[PAD18]",
+      "[PAD19]",
+    ]);
+    expect([...vocabulary.types]).toEqual([...letters.map(() => 1), 3, 3, 5, 4, 5, 5]);
+    expect(texts(vocabulary.merges)).toEqual(["h e", "l l", "he ll", "hell o"]);
+    const ids = createTokenizer(vocabulary).encode([{ text: "hello hello!<|im_end|>", special: true }]);
+    expect(ids).toEqual([13, 4, 13, 8, 15]);
+    const inspection = await engine.inspect(folder);
+    expect(inspection.template).toBe("{{ messages }}");
+    expect(inspection.metadata).toMatchObject({ "general.sampling.temp": 0.6, "general.sampling.top_k": 20 });
+    rmSync(join(folder, "chat_template.jinja"));
+    expect((await engine.inspect(folder)).template).toBe("{{ 'older' }}");
+  });
+
+  it("are refused by name where they are not known or damaged", async () => {
+    const { folder } = folderOf("qwen35", "wrong-tokens");
+    const refused = async (value: unknown, code: string, words: string) => {
+      write(folder, "tokenizer.json", value);
+      const error = await failure(engine.vocabulary(folder));
+      expect(error).toMatchObject({ code, message: expect.stringContaining(words) });
+    };
+    expect(await failure(engine.vocabulary(folder))).toMatchObject({ code: "tokenizer.malformed" });
+    const { model } = tokenizer;
+    await refused({ ...tokenizer, model: { ...model, type: "Unigram" } }, "tokenizer.unsupported", "Unigram");
+    const pattern = { type: "Split", pattern: { Regex: "[a-z]+" } };
+    await refused({ ...tokenizer, pre_tokenizer: pattern }, "tokenizer.unsupported", "[a-z]+");
+    await refused({ ...tokenizer, model: { ...model, vocab: {} } }, "tokenizer.malformed", "no vocabulary");
+    await refused({ ...tokenizer, model: { ...model, vocab: { a: 1e15 } } }, "tokenizer.malformed", "whole number");
+    await refused({ ...tokenizer, model: { ...model, merges: [["a"]] } }, "tokenizer.malformed", "no pair");
+    await refused('{"model":', "checkpoint.malformed", "cut short");
+    await refused('{"model":{"vocab":{"\\ud800":0}}}', "tokenizer.unsupported", "no word expression");
   });
 });

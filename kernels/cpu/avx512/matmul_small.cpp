@@ -5,6 +5,7 @@
 
 namespace halogen::kernel::avx512 {
 
+const Matmul matmul_awq4 = TileMatmul<Block<FormatAWQ4>>::face();
 const Matmul matmul_nvfp4 = TileMatmul<Block<FormatNVFP4>>::face();
 const Matmul matmul_q1_0 = TileMatmul<Block<FormatQ1_0>>::face();
 const Matmul matmul_q2_0 = TileMatmul<Block<FormatQ2_0>>::face();

@@ -156,15 +156,16 @@ struct Q2_0 {
   }
 };
 
-// half d; half -z; 16 bytes of nibbles as Q4_0; (q - z) d. Not of GGUF: what AWQ and ParoQuant are read into.
+// half d; uint16 zero point z; four times 16 bytes of nibbles as Q4_0; (q - z) d. Not of GGUF: what AWQ and ParoQuant
+// are read into.
 struct Awq4 {
-  static constexpr int64_t elements = 32, bytes = 20;
+  static constexpr int64_t elements = 128, bytes = 68;
   static void decode(const uint8_t* block, float* out) {
     const float d = float_from_half(load<uint16_t>(block));
-    const float zero = float_from_half(load<uint16_t>(block + 2));
-    for (int i = 0; i < 16; ++i) {
-      out[i] = d * (static_cast<float>(block[4 + i] & 15) + zero);
-      out[i + 16] = d * (static_cast<float>(block[4 + i] >> 4) + zero);
+    const int zero = load<uint16_t>(block + 2);
+    for (int e = 0; e < 128; ++e) {
+      const int code = block[4 + 16 * (e / 32) + e % 16] >> (e % 32 < 16 ? 0 : 4) & 15;
+      out[e] = d * static_cast<float>(code - zero);
     }
   }
 };

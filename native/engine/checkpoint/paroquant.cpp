@@ -9,7 +9,7 @@ namespace halogen::checkpoint {
 namespace {
 
 constexpr uint64_t group = gguf::Rotation::group;
-constexpr uint64_t block = 32, block_bytes = 20;
+constexpr uint64_t block_bytes = 68;  // of gguf::awq4, one group
 constexpr const char* hint = "Try another conversion of this model.";
 
 template <typename T>
@@ -22,14 +22,6 @@ T load(const uint8_t* at) {
 // Where column c of eight is in a word: even ones in the lower four nibbles.
 uint32_t shift_of(uint64_t c) {
   return static_cast<uint32_t>(4 * (c % 8 / 2 + (c % 2) * 4));
-}
-
-// A half of minus `zero`, 0 to 15.
-uint16_t minus(uint32_t zero) {
-  if (zero == 0) return 0;
-  uint32_t exponent = 0;
-  while (zero >> (exponent + 1) != 0) ++exponent;
-  return static_cast<uint16_t>(0x8000 | (exponent + 15) << 10 | ((zero << (10 - exponent)) & 0x3ff));
 }
 
 std::string shape_of(const std::vector<uint64_t>& shape) {
@@ -63,7 +55,7 @@ ParoRows::ParoRows(std::vector<Matrix> matrices, uint64_t rows, uint64_t columns
     : matrices_(std::move(matrices)), rows_(rows), columns_(columns) {}
 
 void ParoRows::read(uint64_t begin, uint64_t end, uint8_t* out) const {
-  const uint64_t row_bytes = columns_ / block * block_bytes;
+  const uint64_t row_bytes = columns_ / group * block_bytes;
   while (begin < end) {
     const uint64_t first = begin % rows_, count = std::min(end - begin, rows_ - first);
     read(matrices_[begin / rows_], first, first + count, out);
@@ -74,25 +66,25 @@ void ParoRows::read(uint64_t begin, uint64_t end, uint8_t* out) const {
 
 // Columns run outside, so that the words of a column are read one after the other.
 void ParoRows::read(const Matrix& matrix, uint64_t begin, uint64_t end, uint8_t* out) const {
-  const uint64_t row_bytes = columns_ / block * block_bytes, words = rows_ / 8 * 4;
+  const uint64_t row_bytes = columns_ / group * block_bytes, words = rows_ / 8 * 4;
   for (uint64_t column = 0; column < columns_; ++column) {
     const uint8_t* codes = matrix.weight->data + column * words;
-    const uint64_t place = column % block;
-    uint8_t* to = out + column / block * block_bytes;
+    const uint64_t place = column % group;
+    uint8_t* to = out + column / group * block_bytes;
     if (place == 0) {
       const uint8_t* zeros = matrix.zeros->data + column / group * words;
       const uint8_t* scales = matrix.scales->data + column / group * rows_ * 2;
       for (uint64_t row = begin; row < end; ++row) {
         uint8_t* head = to + (row - begin) * row_bytes;
-        const uint16_t zero = minus(load<uint32_t>(zeros + row / 8 * 4) >> shift_of(row) & 15);
+        const auto zero = static_cast<uint16_t>(load<uint32_t>(zeros + row / 8 * 4) >> shift_of(row) & 15);
         std::memcpy(head, scales + row * 2, 2);
         std::memcpy(head + 2, &zero, 2);
       }
     }
     for (uint64_t row = begin; row < end; ++row) {
       const auto code = static_cast<uint8_t>(load<uint32_t>(codes + row / 8 * 4) >> shift_of(row) & 15);
-      uint8_t& byte = to[(row - begin) * row_bytes + 4 + place % 16];
-      byte = place < 16 ? code : static_cast<uint8_t>(byte | code << 4);
+      uint8_t& byte = to[(row - begin) * row_bytes + 4 + place / 32 * 16 + place % 16];
+      byte = place % 32 < 16 ? code : static_cast<uint8_t>(byte | code << 4);
     }
   }
 }

@@ -51,7 +51,7 @@ constexpr Format table[] = {
 
 }  // namespace
 
-const Format awq4{1u << 16, "AWQ4", "awq4", 32, 20};
+const Format awq4{1u << 16, "AWQ4", "awq4", 128, 68};
 
 std::span<const Format> formats() {
   return table;

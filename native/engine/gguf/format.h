@@ -17,8 +17,8 @@ struct Format {
 std::span<const Format> formats();
 // nullptr for an id that no GGUF has used.
 const Format* format_of(uint32_t id);
-// Four bits with a scale and a zero point per group, as AWQ and ParoQuant have them, in blocks of 32: half d; half -z;
-// 16 bytes of nibbles as Q4_0; (q - z) d. In no GGUF: other containers are read into it.
+// Four bits with a scale and a zero point, as AWQ and ParoQuant have them, in blocks of 128: half d; uint16 z; four
+// times 16 bytes of nibbles as Q4_0; (q - z) d. In no GGUF: other containers are read into it.
 extern const Format awq4;
 
 }  // namespace halogen::gguf
