@@ -295,8 +295,7 @@ void Program::place_scratch() {
       widest(blocks, [width](const Block& b) { return std::max({width, b.attended_norm.count, b.inner_norm.count}); });
   normed = layout.add(floats(chunk, normed_width));
   int64_t rotated_width = 0;
-  for (const RotationTable& table : rotations)
-    rotated_width = std::max(rotated_width, static_cast<int64_t>(table.source->columns));
+  for (const RotationTable& table : rotations) rotated_width = std::max(rotated_width, table.columns);
   rotated = layout.add(floats(chunk, rotated_width));
   query = layout.add(floats(chunk, query_width));
   key = layout.add(floats(chunk, kv_width));

@@ -53,7 +53,8 @@ struct Matrix {
 
 // kernel::Rotation's tables among the weights. Matrices whose rotations are equal share one.
 struct RotationTable {
-  const gguf::Rotation* source = nullptr;
+  const gguf::Rotation* source = nullptr;  // until the load is done
+  int64_t columns = 0, rounds = 0;
   uint64_t scale = nowhere, cosine = nowhere, sine = nowhere, partner = nowhere;
 };
 

@@ -37,6 +37,8 @@ int Program::place(const gguf::Rotation* rotation) {
   const uint64_t places = rotation->rounds * rotation->columns;
   RotationTable table;
   table.source = rotation;
+  table.columns = static_cast<int64_t>(rotation->columns);
+  table.rounds = static_cast<int64_t>(rotation->rounds);
   table.scale = weights_.add(rotation->columns * sizeof(float));
   table.cosine = weights_.add(places * sizeof(float));
   table.sine = weights_.add(places * sizeof(float));
@@ -67,9 +69,12 @@ void CpuModel::load_rotations() {
 
 kernel::Rotation CpuModel::rotation(int index) const {
   const RotationTable& table = program_.rotations[static_cast<size_t>(index)];
-  return {weights_.at<const float>(table.scale),       weights_.at<const float>(table.cosine),
-          weights_.at<const float>(table.sine),        weights_.at<const uint8_t>(table.partner),
-          static_cast<int64_t>(table.source->columns), static_cast<int64_t>(table.source->rounds)};
+  return {weights_.at<const float>(table.scale),
+          weights_.at<const float>(table.cosine),
+          weights_.at<const float>(table.sine),
+          weights_.at<const uint8_t>(table.partner),
+          table.columns,
+          table.rounds};
 }
 
 }  // namespace halogen::backend::cpu
