@@ -1,16 +1,9 @@
 /** The one validation layer in front of every engine: messages name parameter, expectation and value. */
-import {
-  type BackendName,
-  type GenerateRequest,
-  type KvType,
-  type LoadOptions,
-  type Sampling,
-  samplerNames,
-} from "./engine.ts";
+import { type BackendName, type GenerateRequest, type LoadOptions, type Sampling, samplerNames } from "./engine.ts";
 import { HalogenError } from "./error.ts";
 
 const backends: readonly (BackendName | "auto")[] = ["auto", "cpu", "hip", "cuda", "vulkan", "npu", "remote"];
-const kvTypes: readonly KvType[] = ["f32", "f16"];
+const kvTypes: readonly LoadOptions["kvType"][] = ["auto", "f32", "f16", "bf16", "q8_0"];
 
 export const largestThreads = 1024;
 export const largestAlternatives = 256;

@@ -4,7 +4,8 @@
  */
 
 export type BackendName = "cpu" | "hip" | "cuda" | "vulkan" | "npu" | "remote";
-export type KvType = "f32" | "f16";
+/** How keys and values are kept. Q8_0 has one scale per position and head. What each costs: app/kv-quality.ts. */
+export type KvType = "f32" | "f16" | "bf16" | "q8_0";
 
 /** One processor that was looked at, whether it can be used or not. */
 export interface Device {
@@ -91,7 +92,8 @@ export interface LoadOptions {
   backend: BackendName | "auto";
   /** Tokens; 0 = the largest that fits, at most the model's own. */
   contextLength: number;
-  kvType: KvType;
+  /** "auto": F16, or Q8_0 where F16 does not fit or would hold much less context; the plan's reason says so. */
+  kvType: KvType | "auto";
   /** 0 = the engine's choice. */
   threads: number;
 }

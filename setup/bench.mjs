@@ -2,6 +2,7 @@
 //   peer   decode and prefill beside llama.cpp, both as native programs [--only smollm2|gemma3|mini] [--json FILE] [--markdown FILE] [--threads N]
 //         [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N]
 //   tokenizer  every kind over a megabyte of many texts [--json FILE] [--size KB] [--rounds N] [--only PART-OF-FILE] [--text PART-OF-NAME]
+//   kv     what each type of keys and values costs against F32 [--write] [--model FILE] [--threads N]
 import { join } from "node:path";
 import { buildBench, prepare } from "./build.mjs";
 import { hand, say } from "./command.mjs";
@@ -15,6 +16,7 @@ import { provideVectors, vectorFolder } from "./vector.mjs";
 const benches = {
   peer: { program: "test/bench/peer.ts", llama: true },
   tokenizer: { program: "test/bench/tokenizer.ts", vectors: true },
+  kv: { program: "test/bench/kv.ts", addon: true },
 };
 
 try {
@@ -25,7 +27,7 @@ try {
       hint: `npm run bench -- ${Object.keys(benches).join(" | ")}`,
     });
   }
-  if (bench.llama) await prepare();
+  if (bench.llama || bench.addon) await prepare();
   await ensureModel(join(cache, "model"));
   if (bench.llama) {
     await buildBench();

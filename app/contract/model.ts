@@ -5,7 +5,7 @@ import { samplingDefaultsSchema } from "./session.ts";
 
 export const memoryPlanSchema = z.object({
   contextLength: z.number(),
-  kvType: z.enum(["f32", "f16"]),
+  kvType: z.enum(["f32", "f16", "bf16", "q8_0"]),
   weights: z.number(),
   kv: z.number(),
   recurrent: z.number(),

@@ -7,7 +7,7 @@ export const settingsSchema = z.object({
   /** Model of new chats; null = the first that works. */
   defaultModelId: idSchema.nullable(),
   contextLength: z.number().int().min(0).max(10_000_000),
-  kvType: z.enum(["f32", "f16"]),
+  kvType: z.enum(["auto", "f32", "f16", "bf16", "q8_0"]),
   threads: z.number().int().min(0).max(1024),
   /** Load the engine into main's process instead of its own. Takes effect at the next start. */
   engineInProcess: z.boolean(),

@@ -1,37 +1,25 @@
 // Attention over paged keys and values with a running softmax, written once over a variant's Vector.
-// Few query rows read keys and values in place; many share a transposed copy of each block of keys.
-// A query row is one (token, head) pair: row = token * group + head.
+// Few query rows read keys and values in place; many share a copy of each block of keys: transposed floats for F32,
+// pairs of 16-bit integers for the other types.
 #pragma once
-#include "kernels/cpu/tile.h"
+#include "kernels/cpu/attention_pair.h"
 
 namespace halogen::kernel {
 
-template <class V>
-struct KvF32 {
-  using Element = float;
-  HALOGEN_INLINE static typename V::Float load(const float* from) { return V::load(from); }
-  HALOGEN_INLINE static typename V::Float load(const float* from, int64_t count) { return V::load(from, count); }
-};
-
-template <class V>
-struct KvF16 {
-  using Element = uint16_t;
-  HALOGEN_INLINE static typename V::Float load(const uint16_t* from) { return V::load_half(from); }
-  HALOGEN_INLINE static typename V::Float load(const uint16_t* from, int64_t count) {
-    return V::load_half(from, count);
-  }
-};
-
 template <class V, class Kv>
 struct PagedAttention {
+  static constexpr int64_t kKeys = 32;  // keys per block: scores of a row stay in registers
+  using Rows = AttentionRows<V, Kv, kKeys>;
+  using Keys = typename Rows::Keys;
   using Float = typename V::Float;
   using Element = typename Kv::Element;
+  using Page = KvPage<V, Kv>;
+  using Pairs = PairAttention<V, Kv>;
+  static constexpr bool kExact = sizeof(Element) == sizeof(float);  // F32 keeps every product in float
   static constexpr int64_t kLanes = V::kLanes;
-  static constexpr int64_t kKeys = 32;                 // keys per block: scores of a row stay in registers
   static constexpr int64_t kRows = V::kRegisters / 4;  // query rows multiplied at once
   static constexpr int64_t kChunkRows = 96;            // query rows that share one copy of a key block
   static constexpr int64_t kFew = 4;                   // up to here keys are read in place
-  static constexpr float kLog2E = 1.44269504f;
 
   // Scratch: queries | sums | keys, transposed | values | scores | largest | totals, all padded to whole vectors.
   struct Scratch {
@@ -51,74 +39,58 @@ struct PagedAttention {
     }
   };
 
-  static size_t scratch_bytes(int64_t head_dim, int64_t, int64_t, int64_t) { return Scratch::bytes(head_dim); }
+  static size_t scratch_bytes(int64_t head_dim, int64_t, int64_t, int64_t) {
+    const size_t own = Scratch::bytes(head_dim), pairs = kExact ? 0 : Pairs::scratch_bytes(head_dim);
+    return own > pairs ? own : pairs;
+  }
 
   static void run(const AttentionRun& run) {
     const Scratch scratch(run.scratch, run.head_dim);
     const int64_t rows = run.tokens * run.group;
-    for (int64_t row = 0; row < rows; row += kChunkRows) {
-      run_chunk(run, scratch, row, rows - row < kChunkRows ? rows - row : kChunkRows);
+    // Twice as many still read keys in place, in two turns: a copy would cost more.
+    const int64_t most = rows <= 2 * kFew ? kFew : kExact ? kChunkRows : Pairs::kChunkRows;
+    for (int64_t row = 0; row < rows; row += most) {
+      const int64_t count = rows - row < most ? rows - row : most;
+      if constexpr (!kExact) {
+        if (rows > 2 * kFew) {
+          Pairs::run_chunk(run, row, count);
+          continue;
+        }
+      }
+      run_chunk(run, scratch, row, count);
     }
   }
 
-  static constexpr Attention face() { return Attention{scratch_bytes, run}; }
+  static constexpr Attention face() { return Attention{Page::bytes, scratch_bytes, run}; }
 
  private:
-  static int64_t position_of(const AttentionRun& run, int64_t row) { return run.position + row / run.group; }
-
-  static int64_t first_key(const AttentionRun& run, int64_t position) {
-    return run.window > 0 && position >= run.window ? position - run.window + 1 : 0;
-  }
-
   static void run_chunk(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t rows) {
     const bool few = rows <= kFew;
     const int64_t padded = few ? rows : round_up(rows, kRows);
     load_queries(run, scratch, row, rows, padded, few);
-    for (int64_t i = 0; i < padded; ++i) {
-      constexpr float kLeast = -3.0e38f;
-      scratch.largest[i] = kLeast;
-      scratch.total[i] = 0;
-      if (run.sinks == nullptr || i >= rows) continue;
-      const float sink = run.sinks[(row + i) % run.group] * kLog2E;
-      scratch.largest[i] = sink < kLeast ? kLeast : sink;
-      scratch.total[i] = 1;
-    }
+    for (int64_t i = 0; i < padded; ++i) Rows::begin_row(run, row + i, scratch.largest[i], scratch.total[i]);
     std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
-    const int64_t end = position_of(run, row + rows - 1) + 1;
-    int64_t key = first_key(run, position_of(run, row));
+    const int64_t end = Rows::position_of(run, row + rows - 1) + 1;
+    int64_t key = Rows::first_key(run, Rows::position_of(run, row));
     while (key < end) {
-      const int64_t in_page = key % run.page_tokens;
-      int64_t count = run.page_tokens - in_page < kKeys ? run.page_tokens - in_page : kKeys;
-      if (end - key < count) count = end - key;
-      const auto* keys = static_cast<const Element*>(run.key_pages[key / run.page_tokens]) + in_page * run.head_dim;
-      const auto* values = static_cast<const Element*>(run.value_pages[key / run.page_tokens]) + in_page * run.head_dim;
+      const Keys keys = Rows::keys_at(run, key, end);
+      key += keys.count;
       if (few) {
-        if (key + count < end) prefetch(run, key + count);
-        block_few(run, scratch, keys, values, row, rows, key, count);
-      } else {
-        block_many(run, scratch, keys, values, row, rows, key, count);
+        if (key < end) prefetch(run, key);
+        block_few(run, scratch, keys, row, rows);
+      } else if constexpr (kExact) {
+        block_many(run, scratch, keys, row, rows);
       }
-      key += count;
     }
-    for (int64_t i = 0; i < rows; ++i) {
-      const Float inverse = V::set(1.0f / scratch.total[i]);
-      const float* sum = scratch.sum + i * scratch.width;
-      float* out = run.out + (row + i) / run.group * run.out_stride + (row + i) % run.group * run.head_dim;
-      int64_t at = 0;
-      for (; at + kLanes <= run.head_dim; at += kLanes) V::store(out + at, V::multiply(V::load(sum + at), inverse));
-      if (at < run.head_dim) V::store(out + at, V::multiply(V::load(sum + at), inverse), run.head_dim - at);
-    }
+    for (int64_t i = 0; i < rows; ++i) Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.total[i]);
   }
 
   // A block of keys and values ahead: pages are too short for the processor's own prefetch.
   HALOGEN_INLINE static void prefetch(const AttentionRun& run, int64_t key) {
-    const int64_t in_page = key % run.page_tokens;
-    const int64_t left = run.page_tokens - in_page;
-    const int64_t bytes = (left < kKeys ? left : int64_t{kKeys}) * run.head_dim * static_cast<int64_t>(sizeof(Element));
-    const void* const pages[] = {run.key_pages[key / run.page_tokens], run.value_pages[key / run.page_tokens]};
-    for (const void* page : pages) {
-      const auto* from = reinterpret_cast<const char*>(static_cast<const Element*>(page) + in_page * run.head_dim);
-      for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(from + at);
+    const Keys next = Rows::keys_at(run, key, key + kKeys);
+    const int64_t bytes = next.count * run.head_dim * static_cast<int64_t>(sizeof(Element));
+    for (const Element* part : {next.key, next.value}) {
+      for (int64_t at = 0; at < bytes; at += 64) __builtin_prefetch(reinterpret_cast<const char*>(part) + at);
     }
   }
 
@@ -128,7 +100,7 @@ struct PagedAttention {
     const float scale = run.scale * kLog2E;
     std::memset(scratch.query, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
     for (int64_t i = 0; i < rows; ++i) {
-      const float* from = run.query + (row + i) / run.group * run.query_stride + (row + i) % run.group * run.head_dim;
+      const float* from = Rows::query(run, row + i);
       float* to =
           few ? scratch.query + i * scratch.width : scratch.query + i / kRows * kRows * scratch.width + i % kRows;
       const int64_t step = few ? 1 : kRows;
@@ -137,26 +109,25 @@ struct PagedAttention {
   }
 
   // The running softmax of one row over the scores of a block: scores become weights, the sum so far is rescaled.
-  HALOGEN_INLINE static void soften(const AttentionRun& run, const Scratch& scratch, int64_t chunk_row, int64_t i,
-                                    int64_t key, int64_t count) {
-    const int64_t position = position_of(run, chunk_row + i);
-    const int64_t visible_end = position + 1 - key < count ? position + 1 - key : count;
-    const int64_t visible_begin = first_key(run, position) - key;
-    const bool whole = visible_begin <= 0 && visible_end == kKeys;
+  HALOGEN_INLINE static void soften(const AttentionRun& run, const Scratch& scratch, const Keys& keys,
+                                    int64_t chunk_row, int64_t i) {
+    const typename Rows::Sight sight(run, keys, chunk_row + i);
     float* score = scratch.score + i * kKeys;
     Float values[kKeys / kLanes];
     Float most = V::set(scratch.largest[i]);
     for (int64_t k = 0; k < kKeys / kLanes; ++k) {
       values[k] = V::load(score + k * kLanes);
-      if (!whole) values[k] = V::keep(values[k], visible_begin - k * kLanes, visible_end - k * kLanes);
+      if constexpr (Kv::kScaled) values[k] = V::multiply(values[k], load_scales(keys.key_scale, keys, k));
+      values[k] = sight.mask(values[k], k * kLanes, -__builtin_inff());
       most = V::maximum(most, values[k]);
     }
     const float largest = V::largest(most);
     const Float base = V::set(largest);
     Float total = V::zero();
     for (int64_t k = 0; k < kKeys / kLanes; ++k) {
-      const Float weight = V::exp2(V::subtract(values[k], base));
+      Float weight = V::exp2(V::subtract(values[k], base));
       total = V::add(total, weight);
+      if constexpr (Kv::kScaled) weight = V::multiply(weight, load_scales(keys.value_scale, keys, k));
       V::store(score + k * kLanes, weight);
     }
     if (largest != scratch.largest[i]) {
@@ -171,8 +142,11 @@ struct PagedAttention {
     scratch.total[i] += V::sum(total);
   }
 
-  HALOGEN_INLINE static Float load_part(const Element* from, int64_t at, int64_t head_dim) {
-    return at + kLanes <= head_dim ? Kv::load(from + at) : Kv::load(from + at, head_dim - at);
+  // Vector k of a block's scales; zero beyond the block, which may end with its page.
+  HALOGEN_INLINE static Float load_scales(const float* scales, const Keys& keys, int64_t k) {
+    const int64_t left = keys.count - k * kLanes;
+    if (left >= kLanes) return V::load(scales + k * kLanes);
+    return left > 0 ? V::load(scales + k * kLanes, left) : V::zero();
   }
 
   // Scores of R rows with kLanes keys, read in place.
@@ -186,7 +160,7 @@ struct PagedAttention {
       const Element* key = keys + at_key * run.head_dim;
       for (int r = 0; r < R; ++r) partial[r][lane] = V::zero();
       for (int64_t at = 0; at < run.head_dim; at += kLanes) {
-        const Float part = load_part(key, at, run.head_dim);
+        const Float part = Rows::load_part(key, at, run.head_dim);
         for (int r = 0; r < R; ++r) {
           partial[r][lane] = V::multiply_add(part, V::load(scratch.query + r * scratch.width + at), partial[r][lane]);
         }
@@ -229,38 +203,38 @@ struct PagedAttention {
   }
 
   template <int R>
-  static void rows_few(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
-                       int64_t row, int64_t key, int64_t count) {
-    for (int64_t first = 0; first < count; first += kLanes) score_few<R>(run, scratch, keys, first, count);
-    for (int64_t i = 0; i < R; ++i) soften(run, scratch, row, i, key, count);
-    accumulate_rows<R>(scratch, 0, count, [&](int64_t at_key, int64_t at) {
-      return load_part(values + at_key * run.head_dim, at, run.head_dim);
+  static void rows_few(const AttentionRun& run, const Scratch& scratch, const Keys& keys, int64_t row) {
+    for (int64_t first = 0; first < keys.count; first += kLanes)
+      score_few<R>(run, scratch, keys.key, first, keys.count);
+    for (int64_t i = 0; i < R; ++i) soften(run, scratch, keys, row, i);
+    accumulate_rows<R>(scratch, 0, keys.count, [&](int64_t at_key, int64_t at) {
+      return Rows::load_part(keys.value + at_key * run.head_dim, at, run.head_dim);
     });
   }
 
-  static void block_few(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
-                        int64_t row, int64_t rows, int64_t key, int64_t count) {
+  static void block_few(const AttentionRun& run, const Scratch& scratch, const Keys& keys, int64_t row, int64_t rows) {
     switch (rows) {
       case 1:
-        return rows_few<1>(run, scratch, keys, values, row, key, count);
+        return rows_few<1>(run, scratch, keys, row);
       case 2:
-        return rows_few<2>(run, scratch, keys, values, row, key, count);
+        return rows_few<2>(run, scratch, keys, row);
       case 3:
-        return rows_few<3>(run, scratch, keys, values, row, key, count);
+        return rows_few<3>(run, scratch, keys, row);
       default:
-        return rows_few<4>(run, scratch, keys, values, row, key, count);
+        return rows_few<4>(run, scratch, keys, row);
     }
   }
 
   // key[head_dim][kKeys], absent keys zero; value[kKeys][width].
-  static void copy_block(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
-                         int64_t count) {
+  static void copy_block(const AttentionRun& run, const Scratch& scratch, const Keys& keys) {
+    const int64_t count = keys.count;
     for (int64_t first = 0; first < kKeys; first += kLanes) {
       for (int64_t at = 0; at < scratch.width; at += kLanes) {
         Float square[kLanes];
         for (int64_t lane = 0; lane < kLanes; ++lane) {
-          square[lane] =
-              first + lane < count ? load_part(keys + (first + lane) * run.head_dim, at, run.head_dim) : V::zero();
+          square[lane] = first + lane < count
+                             ? Rows::load_part(keys.key + (first + lane) * run.head_dim, at, run.head_dim)
+                             : V::zero();
         }
         V::transpose(square);
         for (int64_t lane = 0; lane < kLanes; ++lane) V::store(scratch.key + (at + lane) * kKeys + first, square[lane]);
@@ -268,24 +242,23 @@ struct PagedAttention {
     }
     for (int64_t i = 0; i < count; ++i) {
       for (int64_t at = 0; at < scratch.width; at += kLanes) {
-        V::store(scratch.value + i * scratch.width + at, load_part(values + i * run.head_dim, at, run.head_dim));
+        V::store(scratch.value + i * scratch.width + at,
+                 Rows::load_part(keys.value + i * run.head_dim, at, run.head_dim));
       }
     }
   }
 
-  static void block_many(const AttentionRun& run, const Scratch& scratch, const Element* keys, const Element* values,
-                         int64_t chunk_row, int64_t rows, int64_t key, int64_t count) {
-    copy_block(run, scratch, keys, values, count);
+  static void block_many(const AttentionRun& run, const Scratch& scratch, const Keys& keys, int64_t chunk_row,
+                         int64_t rows) {
+    copy_block(run, scratch, keys);
     for (int64_t row = 0; row < rows; row += kRows) {
       const int64_t last = row + kRows < rows ? row + kRows - 1 : rows - 1;
-      const bool visible =
-          key <= position_of(run, chunk_row + last) && key + count > first_key(run, position_of(run, chunk_row + row));
-      if (!visible) continue;
+      if (!Rows::visible(run, keys, chunk_row + row, chunk_row + last)) continue;
       for (int64_t first = 0; first < kKeys; first += 2 * kLanes) score_many(run, scratch, row, first);
-      for (int64_t i = row; i <= last; ++i) soften(run, scratch, chunk_row, i, key, count);
+      for (int64_t i = row; i <= last; ++i) soften(run, scratch, keys, chunk_row, i);
       // Absent rows have had no softmax: their scores are products of zero, their sums are never read.
       for (int64_t part = row; part < row + kRows; part += kRows / 2) {
-        accumulate_rows<kRows / 2>(scratch, part, count, [&](int64_t at_key, int64_t at) {
+        accumulate_rows<kRows / 2>(scratch, part, keys.count, [&](int64_t at_key, int64_t at) {
           return V::load(scratch.value + at_key * scratch.width + at);
         });
       }

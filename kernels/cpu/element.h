@@ -147,18 +147,6 @@ struct Element {
       }
     }
   }
-
-  static void store_f32(const float* x, void* slot, int64_t head_dim) {
-    std::memcpy(slot, x, static_cast<size_t>(head_dim) * 4);
-  }
-
-  static void store_f16(const float* x, void* slot, int64_t head_dim) {
-    auto* halves = static_cast<uint16_t*>(slot);
-    for (int64_t i = 0; i < head_dim; i += kLanes) {
-      const int64_t rest = head_dim - i < kLanes ? head_dim - i : kLanes;
-      V::store_half(halves + i, V::load(x + i, rest), rest);
-    }
-  }
 };
 
 }  // namespace halogen::kernel

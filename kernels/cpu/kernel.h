@@ -6,7 +6,8 @@
 
 namespace halogen::kernel {
 
-// Weight matrix product: out[t][r] = sum_c W[r][c] * x[t][c]. `columns` is the reduction dimension (GGUF ne0), rows is ne1.
+// Weight matrix product: out[t][r] = sum_c W[r][c] * x[t][c]. `columns` is the reduction dimension (GGUF ne0), rows is
+// ne1.
 struct MatmulRun {
   const void* weights;      // packed by the same kernel's `pack`
   const void* activations;  // prepared by the same kernel's `prepare`
@@ -14,13 +15,14 @@ struct MatmulRun {
   int64_t out_stride;       // floats
   int64_t rows;             // of the whole matrix
   int64_t columns;
-  int64_t row_begin;        // multiples of row_granule (row_end may be `rows`)
+  int64_t row_begin;  // multiples of row_granule (row_end may be `rows`)
   int64_t row_end;
-  int64_t tokens;           // prepared activation rows, >= 1
-  float* scratch;           // scratch_bytes() of the calling thread, 64-byte aligned
+  int64_t tokens;  // prepared activation rows, >= 1
+  float* scratch;  // scratch_bytes() of the calling thread, 64-byte aligned
 };
 
-// One manifest row of op "matmul". All pointers 64-byte aligned unless they point into a GGUF file (pack's source: 1-byte).
+// One manifest row of op "matmul". All pointers 64-byte aligned unless they point into a GGUF file (pack's source:
+// 1-byte).
 struct Matmul {
   // Packed size, and packing of rows [row_begin, row_end) from GGUF block layout. A kernel that reads GGUF's own
   // layout in place has pack == nullptr and packed_bytes == the GGUF size; it must then accept 2-byte alignment.
@@ -28,16 +30,18 @@ struct Matmul {
   void (*pack)(const void* gguf, void* packed, int64_t rows, int64_t columns, int64_t row_begin, int64_t row_end);
   // Activation rows in the kernel's own form (quantised, with sums, interleaved for prefill, ...).
   size_t (*activation_bytes)(int64_t columns, int64_t tokens);
-  // Prepares tokens [token_begin, token_end) of `tokens`; ranges are multiples of token_granule (token_end may be `tokens`).
-  void (*prepare)(const float* x, int64_t x_stride, void* activations, int64_t columns, int64_t tokens, int64_t token_begin,
-                  int64_t token_end);
+  // Prepares tokens [token_begin, token_end) of `tokens`; ranges are multiples of token_granule (token_end may be
+  // `tokens`).
+  void (*prepare)(const float* x, int64_t x_stride, void* activations, int64_t columns, int64_t tokens,
+                  int64_t token_begin, int64_t token_end);
   size_t (*scratch_bytes)(int64_t columns, int64_t tokens);
   void (*run)(const MatmulRun& run);
   int64_t row_granule;
   int64_t token_granule;
 };
 
-// One manifest row of op "dequantize": GGUF blocks of one row range to float. Used by embedding look-up and as the oracle.
+// One manifest row of op "dequantize": GGUF blocks of one row range to float. Used by embedding look-up and as the
+// oracle.
 using Dequantize = void (*)(const void* gguf, float* out, int64_t count);
 
 // out[i] = x[i] / sqrt(mean(x^2) + eps) * weight[i]; weight may be null.
@@ -69,7 +73,8 @@ using Add = void (*)(float* x, const float* y, int64_t count);
 
 // Rotates `heads` vectors of head_dim in place. cosine/sine hold rotated/2 values for this position.
 // neox: pairs (i, i + rotated/2); otherwise adjacent pairs (2i, 2i + 1). Dimensions >= rotated pass through.
-using Rope = void (*)(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const float* cosine, const float* sine, bool neox);
+using Rope = void (*)(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const float* cosine,
+                      const float* sine, bool neox);
 
 // Causal convolution of each channel with its own weights, then SiLU, in place:
 // x[t][c] = silu(sum_k weights[k][c] * x[t - taps + 1 + k][c]), where rows before 0 are those of `state`, oldest first.
@@ -124,31 +129,36 @@ struct Rotation {
 using Rotate = void (*)(const float* x, float* out, const Rotation& rotation);
 
 // Attention of query rows of one KV head's group over paged keys and values.
-// A page holds `page_tokens` positions of one layer and one KV head: keys [page_tokens][head_dim], values likewise, in the kernel's KV type.
+// A page holds `page_tokens` positions of one layer and one KV head: keys [page_tokens][head_dim], values likewise, in
+// the kernel's KV type. Q8_0 has a scale per row (position): after the rows, at the next multiple of 64 bytes, float
+// scales [page_tokens]; value = scale * byte.
 struct AttentionRun {
-  const float* query;        // query[t * query_stride + h * head_dim], h < group (query heads that share this KV head)
-  int64_t query_stride;      // floats
-  float* out;                // same layout, out_stride
+  const float* query;    // query[t * query_stride + h * head_dim], h < group (query heads that share this KV head)
+  int64_t query_stride;  // floats
+  float* out;            // same layout, out_stride
   int64_t out_stride;
   const void* const* key_pages;
   const void* const* value_pages;
   int64_t page_tokens;
   int64_t head_dim;
   int64_t group;
-  int64_t tokens;            // query rows t = 0 .. tokens-1 at positions position + t
-  int64_t position;          // position of query row 0; it sees keys [max(0, p - window + 1), p]
-  int64_t window;            // 0 = all
+  int64_t tokens;    // query rows t = 0 .. tokens-1 at positions position + t
+  int64_t position;  // position of query row 0; it sees keys [max(0, p - window + 1), p]
+  int64_t window;    // 0 = all
   float scale;
-  float* scratch;            // scratch_bytes
+  float* scratch;  // scratch_bytes
   // Per query head of the group: the natural logit of a key without a value, which only takes weight. Null: none.
   const float* sinks = nullptr;
 };
 struct Attention {
+  // Of the keys (or the values) of one page.
+  size_t (*page_bytes)(int64_t head_dim, int64_t page_tokens);
   size_t (*scratch_bytes)(int64_t head_dim, int64_t group, int64_t tokens, int64_t page_tokens);
   void (*run)(const AttentionRun& run);
 };
 
-// Writes head_dim floats to a KV page slot in the KV type.
-using KvStore = void (*)(const float* x, void* slot, int64_t head_dim);
+// Writes head_dim floats to row `slot` of the keys (or the values) of a page, to nearest even. Q8_0: scale = peak /
+// 127, bytes -127 .. 127.
+using KvStore = void (*)(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim);
 
 }  // namespace halogen::kernel

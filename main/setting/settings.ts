@@ -8,7 +8,7 @@ export const defaultSettings: Settings = {
   theme: "system",
   defaultModelId: null,
   contextLength: 0,
-  kvType: "f16",
+  kvType: "auto",
   threads: 0,
   engineInProcess: false,
   sendWithEnter: true,

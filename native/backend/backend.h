@@ -17,7 +17,7 @@ namespace halogen::backend {
 
 struct Setup {
   uint64_t context = 0;  // tokens, > 0
-  std::string kv_type;   // "f16" or "f32"
+  std::string kv_type;   // "f32", "f16", "bf16" or "q8_0"
   int threads = 0;       // 0: the backend's choice
 };
 

@@ -33,7 +33,7 @@ struct Arguments {
 
 constexpr const char* usage =
     "halogen-bench MODEL.gguf [--prefill N] [--decode N] [--repeat N] [--threads N] [--variant reference|avx2|avx512] "
-    "[--kv f16|f32]\n"
+    "[--kv f16|bf16|q8_0|f32|auto]\n"
     "              [--context N] [--pin] [--json]\n"
     "halogen-bench MODEL.gguf --greedy IDS.txt [--decode N]   continues whitespace-separated token ids, prints ids\n"
     "halogen-bench MODEL.gguf --serve                         answers the lines of native/bench/serve.h\n"

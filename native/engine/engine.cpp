@@ -178,7 +178,7 @@ LoadedModel Engine::load(const LoadOptions& options, const ProgressCallback& on_
     if (!loaded->plan.fits) throw plan::too_large(loaded->plan);
     const uint64_t context = loaded->plan.context_length;
     loaded->scheduler = std::make_unique<schedule::Scheduler>(
-        backend.load(file, description, {context, options.kv_type, options.threads}, on_progress, cancel.flag()),
+        backend.load(file, description, {context, loaded->plan.kv_type, options.threads}, on_progress, cancel.flag()),
         context);
     LoadedModel result;
     result.backend = backend.name();

@@ -92,7 +92,7 @@ struct LoadOptions {
   std::string path;
   std::string backend = "auto";
   uint64_t context_length = 0;
-  std::string kv_type = "f16";
+  std::string kv_type = "auto";  // or "f32", "f16", "bf16", "q8_0"
   int threads = 0;
 };
 

@@ -10,7 +10,7 @@ namespace {
 
 struct Case {
   int64_t head_dim, group, tokens, position, window, page_tokens;
-  float sharpness;  // of the scores: large ones make the softmax choose one key
+  float sharpness;                // of the scores: large ones make the softmax choose one key
   std::vector<float> sinks = {};  // repeated over the group; none: no sinks
 };
 
@@ -21,13 +21,43 @@ struct Tolerance {
 };
 const Tolerance kTolerances[] = {{"reference", 1e-6}, {"avx2", 2e-5}, {"avx512", 2e-5}};
 
+// A random row of a page as kernel.h lays it out, and the values it stands for.
+void write_row(const std::string& type, uint8_t* page, int64_t slot, int64_t page_tokens, int64_t head_dim,
+               Random& random, std::vector<double>& values) {
+  const int64_t element = type == "f32" ? 4 : type == "q8_0" ? 1 : 2;
+  const float scale = 0.02f * static_cast<float>(0.2 + random.uniform());
+  if (type == "q8_0") std::memcpy(page + (page_tokens * head_dim + 63) / 64 * 64 + slot * 4, &scale, sizeof scale);
+  for (int64_t d = 0; d < head_dim; ++d) {
+    const float value = random.normal();
+    uint8_t* at = page + (slot * head_dim + d) * element;
+    if (type == "f32") {
+      std::memcpy(at, &value, sizeof value);
+      values.push_back(static_cast<double>(value));
+    } else if (type == "q8_0") {
+      const auto byte = static_cast<int8_t>(static_cast<int64_t>(random.next() % 255) - 127);
+      std::memcpy(at, &byte, 1);
+      values.push_back(static_cast<double>(scale) * byte);
+    } else if (type == "f16") {
+      const uint16_t bits = half_bits(value);
+      std::memcpy(at, &bits, sizeof bits);
+      values.push_back(static_cast<double>(half_value(bits)));
+    } else {
+      uint32_t bits;
+      std::memcpy(&bits, &value, sizeof bits);
+      bits &= 0xffff0000u;
+      std::memcpy(at, reinterpret_cast<const uint8_t*>(&bits) + 2, 2);
+      float kept;
+      std::memcpy(&kept, &bits, sizeof kept);
+      values.push_back(static_cast<double>(kept));
+    }
+  }
+}
+
 void check_case(const kernel::Entry& entry, const Case& shape, Random& random, double limit, Report& report) {
   const auto& attention = *static_cast<const kernel::Attention*>(entry.data);
-  const bool half = std::string(entry.quant) == "f16";
   const int64_t length = shape.position + shape.tokens;
   const int64_t pages = (length + shape.page_tokens - 1) / shape.page_tokens;
-  const size_t element = half ? 2 : 4;
-  const auto page_bytes = static_cast<size_t>(shape.page_tokens * shape.head_dim) * element;
+  const size_t page_bytes = attention.page_bytes(shape.head_dim, shape.page_tokens);
   std::vector<double> stored[2];
   std::vector<Buffer> pool;
   std::vector<const void*> tables[2];
@@ -38,13 +68,7 @@ void check_case(const kernel::Entry& entry, const Case& shape, Random& random, d
       // Positions that were never written hold NaN: nothing may read them into a result.
       std::memset(bytes, 0xff, page_bytes);
       for (int64_t slot = 0; slot < shape.page_tokens && page * shape.page_tokens + slot < length; ++slot) {
-        for (int64_t d = 0; d < shape.head_dim; ++d) {
-          const float value = random.normal();
-          const uint16_t bits = half_bits(value);
-          const auto at = static_cast<size_t>(slot * shape.head_dim + d) * element;
-          std::memcpy(bytes + at, half ? static_cast<const void*>(&bits) : &value, element);
-          stored[kind].push_back(half ? half_value(bits) : value);
-        }
+        write_row(entry.quant, bytes, slot, shape.page_tokens, shape.head_dim, random, stored[kind]);
       }
       tables[kind].push_back(bytes);
     }
@@ -117,7 +141,7 @@ void check_attention(const kernel::Entry& entry, Report& report) {
   }
   report.require(limit > 0, "no tolerance for this variant");
   Random random(17);
-  for (const int64_t head_dim : {64, 128, 80, 20, 256}) {
+  for (const int64_t head_dim : {64, 128, 80, 96, 20, 33, 7, 256}) {
     for (const int64_t group : {1, 3, 4, 5, 8}) {
       for (const int64_t tokens : {1, 2, 7, 33}) {
         check_case(entry, {head_dim, group, tokens, 45, 0, 16, 1}, random, limit, report);

@@ -267,22 +267,69 @@ void check_rotate(const kernel::Entry& entry, Random& random, Report& report) {
   }
 }
 
+// The nearest value of the type with `mantissa` bits below the leading one, ties to even; in double, so exact.
+double rounded(double value, int mantissa) {
+  int exponent = 0;
+  std::frexp(value, &exponent);
+  const double step = std::ldexp(1.0, std::max(exponent - 1, mantissa == 10 ? -14 : -126) - mantissa);
+  return std::nearbyint(value / step) * step;
+}
+
+double kept_value(const std::string& type, const uint8_t* row, size_t i, float scale) {
+  if (type == "q8_0") return static_cast<double>(scale) * static_cast<int8_t>(row[i]);
+  if (type == "f32") {
+    float value;
+    std::memcpy(&value, row + i * 4, sizeof value);
+    return static_cast<double>(value);
+  }
+  uint16_t bits;
+  std::memcpy(&bits, row + i * 2, sizeof bits);
+  if (type == "f16") return static_cast<double>(half_value(bits));
+  const uint32_t wide = static_cast<uint32_t>(bits) << 16;
+  float value;
+  std::memcpy(&value, &wide, sizeof value);
+  return static_cast<double>(value);
+}
+
 void check_kv_store(const kernel::Entry& entry, Random& random, Report& report) {
   const auto store = function_of<kernel::KvStore>(entry);
-  const bool half = std::string(entry.quant) == "f16";
+  const std::string type = entry.quant;
+  const int64_t page_tokens = 5, slot = 3;
+  const size_t element = type == "f32" ? 4 : type == "q8_0" ? 1 : 2;
   for (const int64_t count : kCounts) {
-    std::vector<float> x = random_floats(random, count);
-    x[0] *= 1e-6f;
-    std::vector<uint8_t> slot(static_cast<size_t>(count) * 4 + 2, 0x5a);
-    store(x.data(), slot.data(), count);
-    const size_t used = static_cast<size_t>(count) * (half ? 2 : 4);
-    bool same = slot[used] == 0x5a && slot[used + 1] == 0x5a;
-    for (size_t i = 0; i < static_cast<size_t>(count); ++i) {
-      const uint16_t bits = half_bits(x[i]);
-      same = same && std::memcmp(slot.data() + i * (half ? 2 : 4), half ? static_cast<const void*>(&bits) : &x[i],
-                                 half ? 2 : 4) == 0;
+    for (const float size : {1.0f, 1e-3f, 300.0f, 0.0f}) {
+      std::vector<float> x = random_floats(random, count);
+      for (float& value : x) value *= size;
+      x[0] *= 1e-6f;
+      const auto scales = static_cast<size_t>((page_tokens * count + 63) / 64 * 64);
+      const size_t bytes =
+          type == "q8_0" ? scales + page_tokens * 4 : static_cast<size_t>(page_tokens * count) * element;
+      std::vector<uint8_t> page(bytes + 16, 0x5a);
+      store(x.data(), page.data(), slot, page_tokens, count);
+      float peak = 0, scale = 1;
+      for (const float value : x) peak = std::max(peak, std::fabs(value));
+      const std::string where = "kv_store " + std::to_string(count) + " size " + std::to_string(size);
+      if (type == "q8_0") {
+        std::memcpy(&scale, page.data() + scales + slot * 4, sizeof scale);
+        report.require(scale == peak / 127.0f, where + ": scale");
+        std::memset(page.data() + scales + slot * 4, 0x5a, sizeof scale);
+      }
+      uint8_t* row = page.data() + static_cast<size_t>(slot * count) * element;
+      double worst = 0;
+      for (size_t i = 0; i < x.size(); ++i) {
+        const auto value = static_cast<double>(x[i]);
+        const double kept = kept_value(type, row, i, scale);
+        // The product with 127 / peak is rounded itself, so a tie of Q8_0 may fall either way.
+        const double error = type == "q8_0"  ? std::fabs(kept - value) / (0.5001 * static_cast<double>(scale) + 1e-30)
+                             : type == "f32" ? std::fabs(kept - value)
+                                             : std::fabs(kept - rounded(value, type == "f16" ? 10 : 7));
+        if (!(error <= worst)) worst = error;
+      }
+      report.expect(worst, type == "q8_0" ? 1.0 : 1e-300, where);
+      std::memset(row, 0x5a, static_cast<size_t>(count) * element);
+      report.require(std::ranges::all_of(page, [](uint8_t byte) { return byte == 0x5a; }),
+                     where + ": wrote beyond its row");
     }
-    report.require(same, "kv_store " + std::to_string(count));
   }
 }
 

@@ -45,6 +45,8 @@ TEST(forward_matches_the_plain_model) {
   for (const int threads : {1, 2, 3}) {
     compare({}, 70, "f32", threads, 2e-4);
     compare({}, 70, "f16", threads, 1e-1);
+    compare({}, 70, "bf16", threads, 4e-1);
+    compare({}, 70, "q8_0", threads, 4e-1);
   }
 }
 

@@ -171,7 +171,7 @@ TEST(plan_is_what_a_load_allocates) {
     const ScratchFile file(tiny_llama(shape, 1).bytes());
     for (const char* variant : {"reference", ""}) {
       for (const uint64_t context : {uint64_t{64}, uint64_t{100}, uint64_t{0}}) {
-        for (const char* kv_type : {"f16", "f32"}) {
+        for (const std::string kv_type : {"f16", "bf16", "q8_0", "f32"}) {
           Engine engine({variant, 2, false});
           const LoadOptions options{.path = file.path(), .context_length = context, .kv_type = kv_type, .threads = 3};
           const MemoryPlan plan = engine.plan(options);
@@ -185,8 +185,8 @@ TEST(plan_is_what_a_load_allocates) {
             if (pool.name == "scratch") EQUAL(pool.used, plan.scratch);
           }
           const uint64_t pages = ((context == 0 ? 256 : context) + 63) / 64 + 1;
-          const uint64_t element = kv_type == std::string("f16") ? 2 : 4;
-          EQUAL(plan.kv, pages * 2 * 2 * 2 * 64 * 16 * element);  // layers, heads, keys and values
+          const uint64_t row = kv_type == "q8_0" ? 16 + 4 : 16 * (kv_type == "f32" ? 4 : 2);  // a scale per position
+          EQUAL(plan.kv, pages * 2 * 2 * 2 * 64 * row);  // layers, heads, keys and values
         }
       }
     }
@@ -202,6 +202,19 @@ TEST(plan_chooses_and_refuses_contexts) {
   CHECK(chosen.fits);
   CHECK(chosen.context_length >= 512 && chosen.context_length < (uint64_t{1} << 31));
   CHECK(chosen.total <= chosen.available);
+  const MemoryPlan half = engine.plan({.path = file.path(), .kv_type = "f16"});
+  EQUAL(half.kv_type, "f16");
+  EQUAL(chosen.kv_type, "q8_0");
+  CHECK(chosen.context_length > half.context_length * 5 / 4);
+  CHECK(chosen.reason.find("Q8_0, because F16 would hold only") != std::string::npos);
+  // Beyond what F16 holds and within what Q8_0 does, which needs 20 bytes for 16 values.
+  const uint64_t between = half.context_length * 3 / 2;
+  CHECK(!engine.plan({.path = file.path(), .context_length = between, .kv_type = "f16"}).fits);
+  const MemoryPlan squeezed = engine.plan({.path = file.path(), .context_length = between});
+  CHECK(squeezed.fits);
+  EQUAL(squeezed.kv_type, "q8_0");
+  EQUAL(squeezed.context_length, between);
+  CHECK(squeezed.reason.find("Q8_0, because F16 would need") != std::string::npos);
   const LoadOptions huge{.path = file.path(), .context_length = uint64_t{1} << 31};
   const MemoryPlan refused = engine.plan(huge);
   CHECK(!refused.fits);
@@ -211,6 +224,7 @@ TEST(plan_chooses_and_refuses_contexts) {
   CHECK(number(error, "available") > 0);
   const ScratchFile small(tiny_llama({}, 1).bytes());
   EQUAL(engine.plan({.path = small.path(), .context_length = uint64_t{1} << 53}).context_length, 256u);
+  EQUAL(engine.plan({.path = small.path()}).kv_type, "f16");
   THROWS("request.invalid", engine.plan({.path = small.path(), .kv_type = "q4"}));
   THROWS("request.invalid", engine.plan({.path = small.path(), .threads = -1}));
   THROWS("engine.unavailable", engine.plan({.path = small.path(), .backend = "hip"}));

@@ -46,12 +46,4 @@ void rope(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const floa
   Element<Vector>::rope(x, heads, head_dim, rotated, cosine, sine, neox);
 }
 
-void kv_store_f32(const float* x, void* slot, int64_t head_dim) {
-  Element<Vector>::store_f32(x, slot, head_dim);
-}
-
-void kv_store_f16(const float* x, void* slot, int64_t head_dim) {
-  Element<Vector>::store_f16(x, slot, head_dim);
-}
-
 }  // namespace halogen::kernel::avx2

@@ -12,6 +12,7 @@ namespace {
 
 struct Vector {
   using Float = __m256;
+  using Int = __m256i;  // kLanes 32-bit integers, or as many pairs of 16-bit ones
   static constexpr int kLanes = 8;
   static constexpr int kRegisters = 16;
 
@@ -44,6 +45,35 @@ struct Vector {
     const __m256i wide = _mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(from)));
     return _mm256_castsi256_ps(_mm256_slli_epi32(wide, 16));
   }
+  HALOGEN_INLINE static Float load_upper(const uint16_t* from, int64_t count) {
+    uint16_t halves[kLanes] = {};
+    std::memcpy(halves, from, static_cast<size_t>(count) * 2);
+    return load_upper(halves);
+  }
+  // Rounded to nearest even; a NaN stays one.
+  HALOGEN_INLINE static void store_upper(uint16_t* to, Float value, int64_t count) {
+    const __m256i bits = _mm256_castps_si256(value);
+    const __m256i odd = _mm256_and_si256(_mm256_srli_epi32(bits, 16), _mm256_set1_epi32(1));
+    const __m256i rounded = _mm256_add_epi32(bits, _mm256_add_epi32(odd, _mm256_set1_epi32(0x7fff)));
+    const __m256i none = _mm256_castps_si256(_mm256_cmp_ps(value, value, _CMP_UNORD_Q));
+    const __m256i kept = _mm256_blendv_epi8(rounded, _mm256_or_si256(bits, _mm256_set1_epi32(0x400000)), none);
+    alignas(32) uint32_t words[kLanes];
+    _mm256_store_si256(reinterpret_cast<__m256i*>(words), _mm256_srli_epi32(kept, 16));
+    for (int64_t i = 0; i < count; ++i) to[i] = static_cast<uint16_t>(words[i]);
+  }
+  HALOGEN_INLINE static Float load_signed_bytes(const uint8_t* from, int64_t count) {
+    uint8_t bytes[kLanes] = {};
+    std::memcpy(bytes, from, static_cast<size_t>(count));
+    return load_signed_bytes(bytes);
+  }
+  // Rounded to nearest even, saturated.
+  HALOGEN_INLINE static void store_signed_bytes(int8_t* to, Float value, int64_t count) {
+    const __m256i words = _mm256_cvtps_epi32(value);
+    const __m128i pairs = _mm_packs_epi32(_mm256_castsi256_si128(words), _mm256_extracti128_si256(words, 1));
+    int8_t bytes[kLanes];
+    _mm_storel_epi64(reinterpret_cast<__m128i*>(bytes), _mm_packs_epi16(pairs, pairs));
+    std::memcpy(to, bytes, static_cast<size_t>(count));
+  }
   HALOGEN_INLINE static Float load_signed_bytes(const uint8_t* from) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(from))));
   }
@@ -67,6 +97,7 @@ struct Vector {
     const __m128 two = _mm_add_ps(four, _mm_movehl_ps(four, four));
     return _mm_cvtss_f32(_mm_add_ss(two, _mm_shuffle_ps(two, two, 1)));
   }
+  HALOGEN_INLINE static Float magnitude(Float value) { return _mm256_andnot_ps(set(-0.0f), value); }
   HALOGEN_INLINE static float largest(Float value) {
     const __m128 four = _mm_max_ps(_mm256_castps256_ps128(value), _mm256_extractf128_ps(value, 1));
     const __m128 two = _mm_max_ps(four, _mm_movehl_ps(four, four));
@@ -79,13 +110,32 @@ struct Vector {
     const __m256i index = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
     return _mm256_permutevar8x32_ps(_mm256_castps128_ps256(_mm_loadu_ps(from)), index);
   }
-  // value where index + lane lies in [begin, end), else minus infinity.
-  HALOGEN_INLINE static Float keep(Float value, int64_t begin, int64_t end) {
+  // value in lanes [begin, end), else other.
+  HALOGEN_INLINE static Float keep(Float value, int64_t begin, int64_t end, Float other) {
     const int64_t low = begin < 0 ? 0 : begin > kLanes ? int64_t{kLanes} : begin;
     const int64_t high = end < 0 ? 0 : end > kLanes ? int64_t{kLanes} : end;
     const Float mask = _mm256_castsi256_ps(_mm256_andnot_si256(first(low), first(high)));
-    return _mm256_blendv_ps(_mm256_set1_ps(-__builtin_inff()), value, mask);
+    return _mm256_blendv_ps(other, value, mask);
   }
+
+  HALOGEN_INLINE static Int zero_int() { return _mm256_setzero_si256(); }
+  HALOGEN_INLINE static Int set_int(int32_t value) { return _mm256_set1_epi32(value); }
+  HALOGEN_INLINE static Int load_int(const int32_t* from) {
+    return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from));
+  }
+  HALOGEN_INLINE static void store_int(int32_t* to, Int value) {
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), value);
+  }
+  HALOGEN_INLINE static Int to_int(Float value) { return _mm256_cvtps_epi32(value); }
+  HALOGEN_INLINE static Float to_float(Int value) { return _mm256_cvtepi32_ps(value); }
+  HALOGEN_INLINE static Int as_int(Float value) { return _mm256_castps_si256(value); }
+  HALOGEN_INLINE static Float as_float(Int value) { return _mm256_castsi256_ps(value); }
+  // The low halves of both as pairs.
+  HALOGEN_INLINE static Int pair(Int low, Int high) {
+    return _mm256_blend_epi16(low, _mm256_slli_epi32(high, 16), 0xaa);
+  }
+  // sum + a.low * b.low + a.high * b.high
+  HALOGEN_INLINE static Int dot_pairs(Int sum, Int a, Int b) { return _mm256_add_epi32(sum, _mm256_madd_epi16(a, b)); }
 
   HALOGEN_INLINE static Float exp2(Float x) {
     // Operand order keeps a NaN.
@@ -101,6 +151,18 @@ struct Vector {
     return _mm256_blendv_ps(number, x, _mm256_cmp_ps(x, x, _CMP_UNORD_Q));
   }
 
+  // 2^x within 3e-6 of itself, for x <= 0 that is no infinity.
+  HALOGEN_INLINE static Float exp2_coarse(Float x) {
+    const Float bounded = _mm256_max_ps(_mm256_set1_ps(-126.0f), x);
+    const Float whole = _mm256_round_ps(bounded, _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC);
+    const Float part = _mm256_sub_ps(bounded, whole);
+    Float value = _mm256_set1_ps(kCoarseExp2[0]);
+    for (int i = 1; i < 5; ++i) value = _mm256_fmadd_ps(value, part, _mm256_set1_ps(kCoarseExp2[i]));
+    const __m256i power = _mm256_slli_epi32(_mm256_cvtps_epi32(whole), 23);
+    const Float scaled = _mm256_castsi256_ps(_mm256_add_epi32(_mm256_castps_si256(value), power));
+    return _mm256_andnot_ps(_mm256_cmp_ps(x, _mm256_set1_ps(-126.0f), _CMP_LT_OQ), scaled);
+  }
+
   // Lane i becomes the sum of values[i].
   HALOGEN_INLINE static Float sums(const Float (&values)[kLanes]) {
     Float quads[2];
@@ -110,6 +172,17 @@ struct Vector {
     }
     return _mm256_add_ps(_mm256_permute2f128_ps(quads[0], quads[1], 0x20),
                          _mm256_permute2f128_ps(quads[0], quads[1], 0x31));
+  }
+  HALOGEN_INLINE static Float maxima(const Float (&values)[kLanes]) {
+    Float quads[2];
+    for (int i = 0; i < 2; ++i) {
+      const Float* v = values + 4 * i;
+      const __m256d a = _mm256_castps_pd(maximum(_mm256_unpacklo_ps(v[0], v[1]), _mm256_unpackhi_ps(v[0], v[1])));
+      const __m256d b = _mm256_castps_pd(maximum(_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3])));
+      quads[i] = maximum(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
+    }
+    return maximum(_mm256_permute2f128_ps(quads[0], quads[1], 0x20),
+                   _mm256_permute2f128_ps(quads[0], quads[1], 0x31));
   }
 
   // Rows become columns.
@@ -132,6 +205,9 @@ struct Vector {
   }
 
  private:
+  // The same for 2^x within 3e-6, smallest largest error.
+  static constexpr float kCoarseExp2[5] = {9.570101908e-3f, 5.591786032e-2f, 2.402474483e-1f, 6.931218147e-1f,
+                                           9.999992614e-1f};
   // 2^x on [-1/2, 1/2], highest power first.
   static constexpr float kExp2[7] = {1.5403530e-4f, 1.3333558e-3f, 9.6181291e-3f, 5.5504109e-2f,
                                      2.4022651e-1f, 6.9314718e-1f, 1.0f};

@@ -8,12 +8,58 @@
 namespace halogen::kernel::reference {
 namespace {
 
-float as_float(float value) {
-  return value;
+struct F32 {
+  using Element = float;
+  static float load(float value) { return value; }
+  static float store(float value) { return value; }
+};
+
+struct F16 {
+  using Element = uint16_t;
+  static float load(uint16_t value) { return float_from_half(value); }
+  static uint16_t store(float value) { return half_from_float(value); }
+};
+
+struct BF16 {
+  using Element = uint16_t;
+  static float load(uint16_t value) { return float_from_bfloat16(value); }
+  static uint16_t store(float value) { return bfloat16_from_float(value); }
+};
+
+struct Q8 {
+  using Element = int8_t;
+  static float load(int8_t value) { return static_cast<float>(value); }
+  static int8_t store(float value) {
+    const float whole = std::nearbyint(value);
+    return whole >= -127 && whole <= 127 ? static_cast<int8_t>(whole) : int8_t{-128};
+  }
+};
+
+template <typename Kv>
+constexpr bool scaled = std::is_same_v<Kv, Q8>;
+
+int64_t scales_at(int64_t page_tokens, int64_t head_dim) {
+  return (page_tokens * head_dim + 63) / 64 * 64;
 }
-float as_float(uint16_t value) {
-  return float_from_half(value);
+
+template <typename Kv>
+size_t page_bytes(int64_t head_dim, int64_t page_tokens) {
+  if (scaled<Kv>) return static_cast<size_t>(scales_at(page_tokens, head_dim)) + static_cast<size_t>(page_tokens) * 4;
+  return static_cast<size_t>(page_tokens * head_dim) * sizeof(typename Kv::Element);
 }
+
+// Row `slot` of a page of keys or values, as floats.
+template <typename Kv>
+struct Row {
+  Row(const void* page, int64_t slot, int64_t page_tokens, int64_t head_dim)
+      : elements(static_cast<const typename Kv::Element*>(page) + slot * head_dim) {
+    if (!scaled<Kv>) return;
+    scale = load<float>(static_cast<const uint8_t*>(page) + scales_at(page_tokens, head_dim) + slot * 4);
+  }
+  double operator[](int64_t i) const { return static_cast<double>(scale) * static_cast<double>(Kv::load(elements[i])); }
+  const typename Kv::Element* elements;
+  float scale = 1;
+};
 
 // The accumulator of one head, in double.
 size_t scratch_bytes(int64_t head_dim, int64_t, int64_t, int64_t) {
@@ -36,12 +82,11 @@ void run(const AttentionRun& run) {
       }
       for (int64_t i = 0; i < run.head_dim; ++i) sums[i] = 0;
       for (int64_t p = first; p <= last; ++p) {
-        const int64_t slot = (p % run.page_tokens) * run.head_dim;
-        const Kv* key = static_cast<const Kv*>(run.key_pages[p / run.page_tokens]) + slot;
-        const Kv* value = static_cast<const Kv*>(run.value_pages[p / run.page_tokens]) + slot;
+        const int64_t slot = p % run.page_tokens;
+        const Row<Kv> key(run.key_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
+        const Row<Kv> value(run.value_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
         double score = 0;
-        for (int64_t i = 0; i < run.head_dim; ++i)
-          score += static_cast<double>(query[i]) * static_cast<double>(as_float(key[i]));
+        for (int64_t i = 0; i < run.head_dim; ++i) score += static_cast<double>(query[i]) * key[i];
         score *= static_cast<double>(run.scale);
         if (score > highest) {
           const double shrink = std::exp(highest - score);
@@ -51,7 +96,7 @@ void run(const AttentionRun& run) {
         }
         const double weight = std::exp(score - highest);
         weight_sum += weight;
-        for (int64_t i = 0; i < run.head_dim; ++i) sums[i] += weight * static_cast<double>(as_float(value[i]));
+        for (int64_t i = 0; i < run.head_dim; ++i) sums[i] += weight * value[i];
       }
       float* out = run.out + t * run.out_stride + h * run.head_dim;
       for (int64_t i = 0; i < run.head_dim; ++i) out[i] = static_cast<float>(sums[i] / weight_sum);
@@ -59,18 +104,41 @@ void run(const AttentionRun& run) {
   }
 }
 
-}  // namespace
-
-const Attention attention_f32 = {scratch_bytes, run<float>};
-const Attention attention_f16 = {scratch_bytes, run<uint16_t>};
-
-void kv_store_f32(const float* x, void* slot, int64_t head_dim) {
-  std::memcpy(slot, x, static_cast<size_t>(head_dim) * sizeof(float));
+template <typename Kv>
+void store(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  auto* row = static_cast<typename Kv::Element*>(page) + slot * head_dim;
+  float factor = 1;
+  if (scaled<Kv>) {
+    float peak = 0;
+    for (int64_t i = 0; i < head_dim; ++i) peak = std::fabs(x[i]) > peak ? std::fabs(x[i]) : peak;
+    const float scale = peak / 127.0f;
+    std::memcpy(static_cast<uint8_t*>(page) + scales_at(page_tokens, head_dim) + slot * 4, &scale, sizeof scale);
+    factor = peak > 0 ? 127.0f / peak : 0.0f;
+  }
+  for (int64_t i = 0; i < head_dim; ++i) row[i] = Kv::store(x[i] * factor);
 }
 
-void kv_store_f16(const float* x, void* slot, int64_t head_dim) {
-  uint16_t* out = static_cast<uint16_t*>(slot);
-  for (int64_t i = 0; i < head_dim; ++i) out[i] = half_from_float(x[i]);
+}  // namespace
+
+const Attention attention_f32 = {page_bytes<F32>, scratch_bytes, run<F32>};
+const Attention attention_f16 = {page_bytes<F16>, scratch_bytes, run<F16>};
+const Attention attention_bf16 = {page_bytes<BF16>, scratch_bytes, run<BF16>};
+const Attention attention_q8_0 = {page_bytes<Q8>, scratch_bytes, run<Q8>};
+
+void kv_store_f32(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  store<F32>(x, page, slot, page_tokens, head_dim);
+}
+
+void kv_store_f16(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  store<F16>(x, page, slot, page_tokens, head_dim);
+}
+
+void kv_store_bf16(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  store<BF16>(x, page, slot, page_tokens, head_dim);
+}
+
+void kv_store_q8_0(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  store<Q8>(x, page, slot, page_tokens, head_dim);
 }
 
 }  // namespace halogen::kernel::reference

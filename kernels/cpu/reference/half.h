@@ -50,6 +50,12 @@ namespace {
   return float_from_bits(static_cast<uint32_t>(value) << 16);
 }
 
+[[maybe_unused]] inline uint16_t bfloat16_from_float(float value) {
+  const uint32_t bits = bits_from_float(value);
+  if ((bits & 0x7fffffffu) > 0x7f800000u) return static_cast<uint16_t>((bits | 0x400000u) >> 16);
+  return static_cast<uint16_t>((bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16);
+}
+
 template <typename T>
 inline T load(const uint8_t* at) {
   T value;

@@ -99,10 +99,9 @@ void Pass::normalise_values(const Block& block, Range heads, float* first) {
 void Pass::store(const Block& block, int64_t t, Range heads, const float* first, bool values) {
   const CpuModel::Row& row = model_.rows_[static_cast<size_t>(t)];
   const uint32_t page = row.segment->pages[static_cast<size_t>(row.position / page_tokens)];
-  const uint64_t slot = static_cast<uint64_t>(row.position % page_tokens * block.head_dim) * program_.kv_element;
   for (int64_t h = heads.begin; h < heads.end; ++h) {
-    program_.kv_store(first + (h - heads.begin) * block.head_dim, page_of(block, page, h, values) + slot,
-                      block.head_dim);
+    program_.kv_store(first + (h - heads.begin) * block.head_dim, page_of(block, page, h, values),
+                      row.position % page_tokens, page_tokens, block.head_dim);
   }
 }
 

@@ -57,7 +57,6 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
   l2_norm = kernels.function<kernel::L2Norm>("l2_norm");
   convolution = kernels.function<kernel::Convolution>("convolution");
   delta_net = &kernels.table<kernel::DeltaNet>("");
-  kv_element = setup.kv_type == "f32" ? 4 : 2;
   place_weights(setup.context);
   place_pages(setup.context);
   place_slots();
@@ -258,7 +257,7 @@ void Program::place_pages(uint64_t context) {
       continue;
     }
     block.kv_offset = page_bytes;
-    block.kv_bytes = static_cast<uint64_t>(page_tokens * block.head_dim) * kv_element;
+    block.kv_bytes = attention->page_bytes(block.head_dim, page_tokens);
     page_bytes += block.kv_bytes * 2 * static_cast<uint64_t>(block.kv_heads);
   }
   // One page more than the context: a fork from inside a page needs a copy of it.

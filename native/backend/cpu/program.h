@@ -107,7 +107,7 @@ struct Block {
   Vector attention_output_norm, feed_forward_output_norm;
   int64_t reads_block = -1;  // whose keys and values this one attends to; -1: its own
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
-  uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values][page_tokens][head_dim]
+  uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values] of kv_bytes
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
   Vector feed_forward_norm;
   Matrix gate, up, down;  // no rows: none
@@ -155,7 +155,6 @@ struct Program {
   int64_t chunk = 0;
   uint32_t pages = 0;
   uint64_t page_bytes = 0;
-  uint64_t kv_element = 0;
   uint32_t slots = 0;
   uint64_t slot_bytes = 0;
 

@@ -11,12 +11,17 @@ namespace {
 constexpr uint64_t step = 256;           // tokens; the grain of a chosen context
 constexpr uint64_t least_context = 512;  // below it a chat is pointless
 
+// Automatic KV type: Q8_0 must hold this much more context than F16 to be worth its error.
+constexpr double worth = 1.25;
+
+constexpr const char* kv_types[] = {"f32", "f16", "bf16", "q8_0"};
+
 MemoryPlan measure(const model::Description& description, const LoadOptions& options, const backend::Backend& backend,
-                   uint64_t context) {
-  const backend::Pools pools = backend.plan(description, {context, options.kv_type, options.threads});
+                   const std::string& kv_type, uint64_t context) {
+  const backend::Pools pools = backend.plan(description, {context, kv_type, options.threads});
   MemoryPlan plan;
   plan.context_length = context;
-  plan.kv_type = options.kv_type;
+  plan.kv_type = kv_type;
   plan.weights = pools.weights;
   plan.kv = pools.kv;
   plan.recurrent = pools.recurrent;
@@ -27,6 +32,78 @@ MemoryPlan measure(const model::Description& description, const LoadOptions& opt
   plan.available = backend.available();
   plan.fits = plan.total <= plan.available;
   return plan;
+}
+
+// Some memory is left for the rest of the machine.
+bool comfortable(const MemoryPlan& plan) {
+  return plan.total <= plan.available - std::min(plan.available / 10, uint64_t{2} << 30);
+}
+
+// The context as asked, or the largest that fits; the reason says which.
+MemoryPlan with_type(const model::Description& description, const LoadOptions& options, const backend::Backend& backend,
+                     const std::string& kv_type) {
+  const uint64_t own = static_cast<uint64_t>(description.context);
+  const bool automatic = options.context_length == 0;
+  const auto tried = [&](uint64_t context) { return measure(description, options, backend, kv_type, context); };
+  MemoryPlan plan = tried(automatic ? own : std::min(own, options.context_length));
+  if (!automatic) {
+    plan.reason = options.context_length > own
+                      ? "The context was lowered to the model's own, " + std::to_string(own) + " tokens."
+                      : "The context is as asked, " + std::to_string(plan.context_length) + " tokens.";
+    return plan;
+  }
+  plan.reason = "The context is the model's own, " + std::to_string(own) + " tokens.";
+  if (comfortable(plan)) return plan;
+  uint64_t low = std::min(own, least_context), high = own;
+  plan = tried(low);
+  while (high - low > step) {
+    const uint64_t middle = (low + (high - low) / 2) / step * step;
+    if (middle <= low) break;
+    const MemoryPlan next = tried(middle);
+    if (comfortable(next)) {
+      low = middle;
+      plan = next;
+    } else {
+      high = middle;
+    }
+  }
+  plan.reason = "The context is the largest that fits beside the weights: " + std::to_string(plan.context_length) +
+                " of the model's own " + std::to_string(own) + " tokens.";
+  return plan;
+}
+
+// F16, unless it does not fit or Q8_0 holds much more of the model's own context.
+MemoryPlan with_best_type(const model::Description& description, const LoadOptions& options,
+                          const backend::Backend& backend) {
+  MemoryPlan half = with_type(description, options, backend, "f16");
+  const uint64_t own = static_cast<uint64_t>(description.context);
+  const bool whole = options.context_length > 0 || half.context_length == own;
+  if (whole && comfortable(half)) return half;
+  MemoryPlan byte = with_type(description, options, backend, "q8_0");
+  const std::string held = std::to_string(half.context_length) + " tokens";
+  if (!half.fits && byte.fits) {
+    byte.reason += " Keys and values are Q8_0, because F16 would need " + in_words(half.kv) + " for " + held + ".";
+    return byte;
+  }
+  const auto most = static_cast<double>(half.context_length) * worth;
+  if (byte.fits && static_cast<double>(byte.context_length) >= most) {
+    byte.reason += " Keys and values are Q8_0, because F16 would hold only " + held + ".";
+    return byte;
+  }
+  return half;
+}
+
+void check(const LoadOptions& options) {
+  std::string known = "auto";
+  for (const char* each : kv_types) known += std::string(", ") + each;
+  if (options.kv_type != "auto" && std::ranges::find(kv_types, options.kv_type) == std::end(kv_types)) {
+    throw Error(code::request_invalid, "There is no KV type \"" + options.kv_type + "\".",
+                "Choose one of " + known + ".", {{"kvType", options.kv_type}});
+  }
+  if (options.threads < 0 || options.threads > 1024) {
+    throw Error(code::request_invalid, std::to_string(options.threads) + " threads cannot be used.",
+                "Choose 0 (automatic) to 1024.", {{"threads", options.threads}});
+  }
 }
 
 }  // namespace
@@ -45,45 +122,9 @@ std::string in_words(uint64_t bytes) {
 }
 
 MemoryPlan make(const model::Description& description, const LoadOptions& options, const backend::Backend& backend) {
-  if (options.kv_type != "f16" && options.kv_type != "f32") {
-    throw Error(code::request_invalid, "There is no KV type \"" + options.kv_type + "\".", "Choose f16 or f32.",
-                {{"kvType", options.kv_type}});
-  }
-  if (options.threads < 0 || options.threads > 1024) {
-    throw Error(code::request_invalid, std::to_string(options.threads) + " threads cannot be used.",
-                "Choose 0 (automatic) to 1024.", {{"threads", options.threads}});
-  }
-  const uint64_t own = static_cast<uint64_t>(description.context);
-  const bool automatic = options.context_length == 0;
-  MemoryPlan plan = measure(description, options, backend, automatic ? own : std::min(own, options.context_length));
-  if (automatic) {
-    // Some memory is left for the rest of the machine.
-    const uint64_t spare = std::min(plan.available / 10, uint64_t{2} << 30);
-    const auto comfortable = [&](const MemoryPlan& tried) { return tried.total <= plan.available - spare; };
-    plan.reason = "The context is the model's own, " + std::to_string(own) + " tokens.";
-    if (!comfortable(plan)) {
-      uint64_t low = std::min(own, least_context), high = own;
-      MemoryPlan best = measure(description, options, backend, low);
-      while (high - low > step) {
-        const uint64_t middle = (low + (high - low) / 2) / step * step;
-        if (middle <= low) break;
-        const MemoryPlan tried = measure(description, options, backend, middle);
-        if (comfortable(tried)) {
-          low = middle;
-          best = tried;
-        } else {
-          high = middle;
-        }
-      }
-      plan = best;
-      plan.reason = "The context is the largest that fits beside the weights: " + std::to_string(plan.context_length) +
-                    " of the model's own " + std::to_string(own) + " tokens.";
-    }
-  } else if (options.context_length > own) {
-    plan.reason = "The context was lowered to the model's own, " + std::to_string(own) + " tokens.";
-  } else {
-    plan.reason = "The context is as asked, " + std::to_string(plan.context_length) + " tokens.";
-  }
+  check(options);
+  MemoryPlan plan = options.kv_type == "auto" ? with_best_type(description, options, backend)
+                                              : with_type(description, options, backend, options.kv_type);
   if (!plan.fits) {
     const uint64_t states = plan.recurrent + plan.checkpoints;
     plan.reason = "It needs " + in_words(plan.total) + " (weights " + in_words(plan.weights) + ", context " +

@@ -5,7 +5,7 @@
 
 namespace halogen::plan {
 
-// Exact bytes per pool and the context they are for; decides context 0 and whether it fits.
+// Exact bytes per pool and the context they are for; decides context 0, KV type "auto" and whether it fits.
 // Throws request.invalid for an unknown KV type and model.* for what the backend cannot run.
 MemoryPlan make(const model::Description& description, const LoadOptions& options, const backend::Backend& backend);
 

@@ -5,6 +5,7 @@ import type { Settings } from "../../../app/contract/setting.ts";
 import { attempt } from "../../command/command.ts";
 import { changeSettings } from "../../command/view.ts";
 import { useDocument, usePage, useUi } from "../page.ts";
+import { kvChoices, kvWords } from "./kv-type.ts";
 
 function Row({ label, about, children }: { label: string; about?: string; children: ReactNode }) {
   return (
@@ -110,14 +111,11 @@ function Form({ settings }: { settings: Settings }) {
           onChange={(contextLength) => set({ contextLength })}
         />
       </Row>
-      <Row label="Context memory" about="16 bits need half the memory of 32.">
+      <Row label="Context memory" about={kvWords(settings.kvType)}>
         <Choice
           label="Context memory"
           value={settings.kvType}
-          options={[
-            ["f16", "16 bit"],
-            ["f32", "32 bit"],
-          ]}
+          options={kvChoices}
           onChange={(kvType) => set({ kvType })}
         />
       </Row>

@@ -16,6 +16,7 @@ export const scriptRows: readonly Row[] = [
   { part: "app/error.ts", may: [], packages: [] },
   { part: "app/engine.ts", may: [], packages: [] },
   { part: "app/engine-check.ts", may: ["app/engine.ts", "app/error.ts"], packages: [] },
+  { part: "app/kv-quality.ts", may: [], packages: [] },
   { part: "app/generation.ts", may: ["app/engine.ts"], packages: [] },
   { part: "app/platform.d.ts", may: [], packages: [] },
   { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },

@@ -20,7 +20,7 @@ export function createSlowEngine() {
   let handle = 0;
   const plan = (options: LoadOptions): MemoryPlan => ({
     contextLength: options.contextLength || 8192,
-    kvType: options.kvType,
+    kvType: options.kvType === "auto" ? "f16" : options.kvType,
     weights: 10,
     kv: 1,
     recurrent: 0,
