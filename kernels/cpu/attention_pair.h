@@ -115,6 +115,12 @@ struct PairAttention {
       return;
     }
     const float* from = Rows::query(run, row);
+    if constexpr (Kv::kScaled) {
+      auto* rotated = reinterpret_cast<float*>(scratch.key);  // no key is there yet
+      std::memcpy(rotated, from, static_cast<size_t>(run.head_dim) * sizeof(float));
+      Rotation<V>::apply(rotated, run.head_dim, Rotation<V>::run_of(run.head_dim));
+      from = rotated;
+    }
     Float squares = V::zero(), peaks = V::zero();
     for (int64_t at = 0; at < run.head_dim; at += kLanes) {
       const Float part = load_floats(from, at, run.head_dim);

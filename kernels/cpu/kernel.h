@@ -79,35 +79,35 @@ using Rope = void (*)(float* x, int64_t heads, int64_t head_dim, int64_t rotated
 // Causal convolution of each channel with its own weights, then SiLU, in place:
 // x[t][c] = silu(sum_k weights[k][c] * x[t - taps + 1 + k][c]), where rows before 0 are those of `state`, oldest first.
 struct ConvolutionRun {
-  float* x;              // x[t * stride + c]
-  int64_t stride;        // floats
-  int64_t tokens;        // >= 1
+  float* x;        // x[t * stride + c]
+  int64_t stride;  // floats
+  int64_t tokens;  // >= 1
   int64_t channels;
   float* state;          // [taps - 1][side_stride], becomes the last rows of x before they changed
   const float* weights;  // [taps][side_stride]
   int64_t side_stride;
-  int64_t taps;          // 2 .. 8
+  int64_t taps;  // 2 .. 8
 };
 using Convolution = void (*)(const ConvolutionRun& run);
 
 // The gated delta rule of one value head (native/engine/model/description.h). S is [key_dim][value_dim]; for each token
 // S *= e^g; d = beta (v - S'k); S += k d'; out = S'q.
 struct DeltaRun {
-  const float* query;    // query[t * key_stride + i], normalised and scaled
+  const float* query;  // query[t * key_stride + i], normalised and scaled
   const float* key;
-  int64_t key_stride;    // floats, of query and key
-  const float* value;    // value[t * value_stride + j]
+  int64_t key_stride;  // floats, of query and key
+  const float* value;  // value[t * value_stride + j]
   int64_t value_stride;
-  const float* decay;    // decay[t * gate_stride]: g <= 0
-  const float* beta;     // beta[t * gate_stride]
+  const float* decay;  // decay[t * gate_stride]: g <= 0
+  const float* beta;   // beta[t * gate_stride]
   int64_t gate_stride;
-  float* out;            // out[t * out_stride + j]
+  float* out;  // out[t * out_stride + j]
   int64_t out_stride;
-  float* state;          // S, 64-byte aligned
+  float* state;  // S, 64-byte aligned
   int64_t key_dim;
   int64_t value_dim;
-  int64_t tokens;        // >= 1
-  float* scratch;        // scratch_bytes, 64-byte aligned
+  int64_t tokens;  // >= 1
+  float* scratch;  // scratch_bytes, 64-byte aligned
 };
 struct DeltaNet {
   size_t (*scratch_bytes)(int64_t key_dim, int64_t value_dim);
@@ -131,7 +131,9 @@ using Rotate = void (*)(const float* x, float* out, const Rotation& rotation);
 // Attention of query rows of one KV head's group over paged keys and values.
 // A page holds `page_tokens` positions of one layer and one KV head: keys [page_tokens][head_dim], values likewise, in
 // the kernel's KV type. Q8_0 has a scale per row (position): after the rows, at the next multiple of 64 bytes, float
-// scales [page_tokens]; value = scale * byte.
+// scales [page_tokens]; value = scale * byte. Its rows are kept rotated, so that no outlier makes the scale coarse for
+// all: each run of n elements, n being the largest power of two up to 256 that divides head_dim, went through the
+// Walsh-Hadamard transform (natural order) over sqrt(n), which is its own inverse and keeps dot products.
 struct AttentionRun {
   const float* query;    // query[t * query_stride + h * head_dim], h < group (query heads that share this KV head)
   int64_t query_stride;  // floats

@@ -4,6 +4,9 @@
 
 namespace halogen::kernel {
 
+// The longest run that Q8_0 rotates.
+constexpr int64_t kMostRun = 256;
+
 // A type gives Element, kScaled, loads of whole and partial vectors, and a store of at most a vector.
 template <class V>
 struct KvF32 {
@@ -56,6 +59,51 @@ struct KvQ8 {
   }
 };
 
+// Walsh-Hadamard transform of each run of n elements over sqrt(n), in place; n: the largest power of two in count, at
+// most 256.
+template <class V>
+struct Rotation {
+  static int64_t run_of(int64_t count) { return (count & -count) < kMostRun ? count & -count : kMostRun; }
+
+  // count is a multiple of n = run_of(the row).
+  static void apply(float* x, int64_t count, int64_t n) {
+    const float factor = 1.0f / __builtin_sqrtf(static_cast<float>(n));
+    if (n < V::kLanes) return apply_short(x, count, n, factor);
+    for (int64_t at = 0; at < count; at += V::kLanes) {
+      V::store(x + at, V::multiply(within<V::kLanes / 2>(V::load(x + at)), V::set(factor)));
+    }
+    for (int64_t step = V::kLanes; step < n; step *= 2) {
+      for (int64_t at = 0; at < count; at += V::kLanes) {
+        if ((at & step) != 0) continue;
+        const auto a = V::load(x + at), b = V::load(x + at + step);
+        V::store(x + at, V::add(a, b));
+        V::store(x + at + step, V::subtract(a, b));
+      }
+    }
+  }
+
+ private:
+  template <int H>
+  HALOGEN_INLINE static typename V::Float within(typename V::Float value) {
+    if constexpr (H == 0) {
+      return value;
+    } else {
+      return within<H / 2>(V::template butterfly<H>(value));
+    }
+  }
+  static void apply_short(float* x, int64_t count, int64_t n, float factor) {
+    for (int64_t step = 1; step < n; step *= 2) {
+      for (int64_t at = 0; at < count; ++at) {
+        if ((at & step) != 0) continue;
+        const float a = x[at], b = x[at + step];
+        x[at] = a + b;
+        x[at + step] = a - b;
+      }
+    }
+    for (int64_t at = 0; at < count; ++at) x[at] *= factor;
+  }
+};
+
 template <class V, class Kv>
 struct KvPage {
   using Float = typename V::Float;
@@ -75,23 +123,46 @@ struct KvPage {
 
   static void store(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
     auto* to = const_cast<Element*>(row(page, slot, head_dim));
-    Float factor = V::set(1.0f);
     if constexpr (Kv::kScaled) {
-      Float peaks = V::zero();
+      store_scaled(x, page, slot, page_tokens, head_dim, to);
+    } else {
       for (int64_t at = 0; at < head_dim; at += V::kLanes)
-        peaks = V::maximum(V::magnitude(part(x, at, head_dim)), peaks);
-      const float peak = V::largest(peaks);
-      const_cast<float*>(scales(page, page_tokens, head_dim))[slot] = peak / 127.0f;
-      factor = V::set(peak > 0 ? 127.0f / peak : 0.0f);
-    }
-    for (int64_t at = 0; at < head_dim; at += V::kLanes) {
-      Float value = part(x, at, head_dim);
-      if constexpr (Kv::kScaled) value = V::multiply(value, factor);
-      Kv::store(to + at, value, head_dim - at < V::kLanes ? head_dim - at : int64_t{V::kLanes});
+        Kv::store(to + at, part(x, at, head_dim), room(at, head_dim));
     }
   }
 
  private:
+  // In pieces of whole runs, so that a head may be as wide as it likes: first the peak, then the bytes.
+  static void store_scaled(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim,
+                           Element* to) {
+    const int64_t n = Rotation<V>::run_of(head_dim), step = kMostRun / n * n;
+    float piece[kMostRun];
+    Float peaks = V::zero();
+    for (int64_t begin = 0; begin < head_dim; begin += step) {
+      const int64_t count = rotated_piece(x, begin, step, head_dim, n, piece);
+      for (int64_t at = 0; at < count; at += V::kLanes) peaks = V::maximum(V::magnitude(part(piece, at, count)), peaks);
+    }
+    const float peak = V::largest(peaks);
+    const_cast<float*>(scales(page, page_tokens, head_dim))[slot] = peak / 127.0f;
+    const Float factor = V::set(peak > 0 ? 127.0f / peak : 0.0f);
+    for (int64_t begin = 0; begin < head_dim; begin += step) {
+      const int64_t count = step < head_dim ? rotated_piece(x, begin, step, head_dim, n, piece) : head_dim;
+      for (int64_t at = 0; at < count; at += V::kLanes) {
+        Kv::store(to + begin + at, V::multiply(part(piece, at, count), factor), room(at, count));
+      }
+    }
+  }
+
+  static int64_t rotated_piece(const float* x, int64_t begin, int64_t step, int64_t head_dim, int64_t n, float* piece) {
+    const int64_t count = head_dim - begin < step ? head_dim - begin : step;
+    std::memcpy(piece, x + begin, static_cast<size_t>(count) * sizeof(float));
+    Rotation<V>::apply(piece, count, n);
+    return count;
+  }
+
+  HALOGEN_INLINE static int64_t room(int64_t at, int64_t head_dim) {
+    return head_dim - at < V::kLanes ? head_dim - at : int64_t{V::kLanes};
+  }
   HALOGEN_INLINE static Float part(const float* x, int64_t at, int64_t head_dim) {
     return at + V::kLanes <= head_dim ? V::load(x + at) : V::load(x + at, head_dim - at);
   }

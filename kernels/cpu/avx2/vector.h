@@ -105,6 +105,16 @@ struct Vector {
   }
 
   HALOGEN_INLINE static Float swap_pairs(Float value) { return _mm256_permute_ps(value, 0xb1); }
+  // Lanes i and i + H, for every i without bit H, become their sum and difference.
+  template <int H>
+  HALOGEN_INLINE static Float butterfly(Float value) {
+    constexpr int upper = H == 1 ? 0xaa : H == 2 ? 0xcc : 0xf0;
+    Float other;
+    if constexpr (H == 1) other = _mm256_permute_ps(value, 0xb1);
+    if constexpr (H == 2) other = _mm256_permute_ps(value, 0x4e);
+    if constexpr (H == 4) other = _mm256_permute2f128_ps(value, value, 0x01);
+    return _mm256_blend_ps(_mm256_add_ps(value, other), _mm256_sub_ps(other, value), upper);
+  }
   // Each of kLanes / 2 floats twice.
   HALOGEN_INLINE static Float load_doubled(const float* from) {
     const __m256i index = _mm256_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3);
@@ -181,8 +191,7 @@ struct Vector {
       const __m256d b = _mm256_castps_pd(maximum(_mm256_unpacklo_ps(v[2], v[3]), _mm256_unpackhi_ps(v[2], v[3])));
       quads[i] = maximum(_mm256_castpd_ps(_mm256_unpacklo_pd(a, b)), _mm256_castpd_ps(_mm256_unpackhi_pd(a, b)));
     }
-    return maximum(_mm256_permute2f128_ps(quads[0], quads[1], 0x20),
-                   _mm256_permute2f128_ps(quads[0], quads[1], 0x31));
+    return maximum(_mm256_permute2f128_ps(quads[0], quads[1], 0x20), _mm256_permute2f128_ps(quads[0], quads[1], 0x31));
   }
 
   // Rows become columns.

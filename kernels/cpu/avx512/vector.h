@@ -83,6 +83,17 @@ struct Vector {
   HALOGEN_INLINE static float largest(Float value) { return _mm512_reduce_max_ps(value); }
 
   HALOGEN_INLINE static Float swap_pairs(Float value) { return _mm512_permute_ps(value, 0xb1); }
+  // Lanes i and i + H, for every i without bit H, become their sum and difference.
+  template <int H>
+  HALOGEN_INLINE static Float butterfly(Float value) {
+    constexpr __mmask16 upper = H == 1 ? 0xaaaa : H == 2 ? 0xcccc : H == 4 ? 0xf0f0 : 0xff00;
+    Float other;
+    if constexpr (H == 1) other = _mm512_permute_ps(value, 0xb1);
+    if constexpr (H == 2) other = _mm512_permute_ps(value, 0x4e);
+    if constexpr (H == 4) other = _mm512_shuffle_f32x4(value, value, 0xb1);
+    if constexpr (H == 8) other = _mm512_shuffle_f32x4(value, value, 0x4e);
+    return _mm512_mask_sub_ps(_mm512_add_ps(value, other), upper, other, value);
+  }
   // Each of kLanes / 2 floats twice.
   HALOGEN_INLINE static Float load_doubled(const float* from) {
     const __m512i index = _mm512_setr_epi32(0, 0, 1, 1, 2, 2, 3, 3, 4, 4, 5, 5, 6, 6, 7, 7);

@@ -1,4 +1,5 @@
 // Softmax attention over pages in one pass: the running maximum rescales what was summed so far. Sums are double.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -7,6 +8,8 @@
 
 namespace halogen::kernel::reference {
 namespace {
+
+constexpr int64_t most_run = 256;
 
 struct F32 {
   using Element = float;
@@ -61,19 +64,41 @@ struct Row {
   float scale = 1;
 };
 
-// The accumulator of one head, in double.
+// The query and the accumulator of one head, in double.
 size_t scratch_bytes(int64_t head_dim, int64_t, int64_t, int64_t) {
-  return static_cast<size_t>(head_dim) * sizeof(double);
+  return 2 * static_cast<size_t>(head_dim) * sizeof(double);
+}
+
+// The rotation of Q8_0 rows, in runs of n; its own inverse.
+int64_t run_of(int64_t head_dim) {
+  return std::min(head_dim & -head_dim, most_run);
+}
+
+void rotate(double* x, int64_t count, int64_t n) {
+  for (int64_t begin = 0; begin < count; begin += n) {
+    for (int64_t step = 1; step < n; step *= 2) {
+      for (int64_t i = 0; i < n; ++i) {
+        if ((i & step) != 0) continue;
+        const double a = x[begin + i], b = x[begin + i + step];
+        x[begin + i] = a + b;
+        x[begin + i + step] = a - b;
+      }
+    }
+    for (int64_t i = 0; i < n; ++i) x[begin + i] /= std::sqrt(static_cast<double>(n));
+  }
 }
 
 template <typename Kv>
 void run(const AttentionRun& run) {
   double* sums = reinterpret_cast<double*>(run.scratch);
+  double* query = sums + run.head_dim;
   for (int64_t t = 0; t < run.tokens; ++t) {
     const int64_t last = run.position + t;
     const int64_t first = run.window > 0 && last + 1 > run.window ? last + 1 - run.window : 0;
     for (int64_t h = 0; h < run.group; ++h) {
-      const float* query = run.query + t * run.query_stride + h * run.head_dim;
+      for (int64_t i = 0; i < run.head_dim; ++i)
+        query[i] = static_cast<double>(run.query[t * run.query_stride + h * run.head_dim + i]);
+      if (scaled<Kv>) rotate(query, run.head_dim, run_of(run.head_dim));
       double highest = -std::numeric_limits<double>::infinity();
       double weight_sum = 0;
       if (run.sinks != nullptr) {
@@ -86,7 +111,7 @@ void run(const AttentionRun& run) {
         const Row<Kv> key(run.key_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
         const Row<Kv> value(run.value_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
         double score = 0;
-        for (int64_t i = 0; i < run.head_dim; ++i) score += static_cast<double>(query[i]) * key[i];
+        for (int64_t i = 0; i < run.head_dim; ++i) score += query[i] * key[i];
         score *= static_cast<double>(run.scale);
         if (score > highest) {
           const double shrink = std::exp(highest - score);
@@ -98,6 +123,7 @@ void run(const AttentionRun& run) {
         weight_sum += weight;
         for (int64_t i = 0; i < run.head_dim; ++i) sums[i] += weight * value[i];
       }
+      if (scaled<Kv>) rotate(sums, run.head_dim, run_of(run.head_dim));
       float* out = run.out + t * run.out_stride + h * run.head_dim;
       for (int64_t i = 0; i < run.head_dim; ++i) out[i] = static_cast<float>(sums[i] / weight_sum);
     }
@@ -105,17 +131,28 @@ void run(const AttentionRun& run) {
 }
 
 template <typename Kv>
-void store(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+void store(const float* x, void* page, int64_t slot, int64_t, int64_t head_dim) {
   auto* row = static_cast<typename Kv::Element*>(page) + slot * head_dim;
-  float factor = 1;
-  if (scaled<Kv>) {
-    float peak = 0;
-    for (int64_t i = 0; i < head_dim; ++i) peak = std::fabs(x[i]) > peak ? std::fabs(x[i]) : peak;
-    const float scale = peak / 127.0f;
-    std::memcpy(static_cast<uint8_t*>(page) + scales_at(page_tokens, head_dim) + slot * 4, &scale, sizeof scale);
-    factor = peak > 0 ? 127.0f / peak : 0.0f;
-  }
-  for (int64_t i = 0; i < head_dim; ++i) row[i] = Kv::store(x[i] * factor);
+  for (int64_t i = 0; i < head_dim; ++i) row[i] = Kv::store(x[i]);
+}
+
+template <>
+void store<Q8>(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim) {
+  const int64_t n = run_of(head_dim);
+  double rotated[most_run];
+  const auto each = [&](auto&& use) {
+    for (int64_t begin = 0; begin < head_dim; begin += n) {
+      for (int64_t i = 0; i < n; ++i) rotated[i] = static_cast<double>(x[begin + i]);
+      rotate(rotated, n, n);
+      for (int64_t i = 0; i < n; ++i) use(begin + i, rotated[i]);
+    }
+  };
+  double peak = 0;
+  each([&](int64_t, double value) { peak = std::fabs(value) > peak ? std::fabs(value) : peak; });
+  const float scale = static_cast<float>(peak / 127);
+  std::memcpy(static_cast<uint8_t*>(page) + scales_at(page_tokens, head_dim) + slot * 4, &scale, sizeof scale);
+  auto* row = static_cast<int8_t*>(page) + slot * head_dim;
+  each([&](int64_t i, double value) { row[i] = Q8::store(peak > 0 ? static_cast<float>(value * 127 / peak) : 0.0f); });
 }
 
 }  // namespace

@@ -7,7 +7,16 @@
 namespace halogen::backend::cpu {
 namespace {
 
-constexpr int64_t attention_tokens = 32;
+// Query rows of one item: what the kernels multiply with one copy of a block of keys.
+constexpr int64_t item_rows = 192;
+constexpr int64_t most_item_tokens = 64;
+
+// Tokens of one item, fewer where every member would not get several.
+int64_t item_tokens(int64_t tokens, int64_t group, int64_t kv_heads, int64_t members) {
+  int64_t each = std::clamp<int64_t>(item_rows / group / 8 * 8, 8, most_item_tokens);
+  while (each > 8 && (tokens + each - 1) / each * kv_heads < 4 * members) each = std::max<int64_t>(8, each / 16 * 8);
+  return each;
+}
 
 }  // namespace
 
@@ -127,14 +136,14 @@ void Pass::attend(const Block& block) {
         h = end;
       }
     } else {
-      const int64_t blocks = (count + attention_tokens - 1) / attention_tokens;
+      const int64_t most = item_tokens(count, group, block.kv_heads, member_.count());
+      const int64_t blocks = (count + most - 1) / most;
       const int64_t units = blocks * block.kv_heads;
       for (; unit < base + units; unit = member_.take()) {
         const int64_t index = units - 1 - (unit - base);  // the last tokens see most and go first
-        const int64_t begin = index / block.kv_heads * attention_tokens;
+        const int64_t begin = index / block.kv_heads * most;
         const int64_t kv_head = index % block.kv_heads;
-        attend_to(block, segment, kv_head, kv_head * group, group, begin, std::min(attention_tokens, count - begin),
-                  first_row);
+        attend_to(block, segment, kv_head, kv_head * group, group, begin, std::min(most, count - begin), first_row);
       }
       base += units;
     }
