@@ -105,7 +105,7 @@ struct PagedAttention {
           few ? scratch.query + i * scratch.width : scratch.query + i / kRows * kRows * scratch.width + i % kRows;
       const int64_t step = few ? 1 : kRows;
       for (int64_t at = 0; at < run.head_dim; ++at) to[at * step] = from[at] * scale;
-      if constexpr (Kv::kScaled) Rotation<V>::apply(to, run.head_dim, Rotation<V>::run_of(run.head_dim));
+      if constexpr (Kv::kScaled) Hadamard<V>::apply(to, run.head_dim, Hadamard<V>::run_of(run.head_dim));
     }
   }
 

@@ -98,11 +98,12 @@ struct PairAttention {
   }
 
  private:
-  // The factor that makes a row of this squared length and peak fit; 0 for a row of nothing.
-  HALOGEN_INLINE static float fitting(float square, float peak) {
+  // The factor that brings a row of this squared length and peak to length `most` or its peak to the largest element,
+  // whichever is less; 0 for a row of nothing.
+  HALOGEN_INLINE static float fitting(float square, float peak, float most) {
     if (!(peak > kNothing)) return 0;
     const float length = __builtin_sqrtf(square);
-    return length * kLargest < peak * kLength ? kLargest / peak : kLength / length;
+    return length * kLargest < peak * most ? kLargest / peak : most / length;
   }
 
   HALOGEN_INLINE static float inverse(float factor) { return factor > 0 ? 1.0f / factor : 0.0f; }
@@ -118,7 +119,7 @@ struct PairAttention {
     if constexpr (Kv::kScaled) {
       auto* rotated = reinterpret_cast<float*>(scratch.key);  // no key is there yet
       std::memcpy(rotated, from, static_cast<size_t>(run.head_dim) * sizeof(float));
-      Rotation<V>::apply(rotated, run.head_dim, Rotation<V>::run_of(run.head_dim));
+      Hadamard<V>::apply(rotated, run.head_dim, Hadamard<V>::run_of(run.head_dim));
       from = rotated;
     }
     Float squares = V::zero(), peaks = V::zero();
@@ -127,7 +128,10 @@ struct PairAttention {
       squares = V::multiply_add(part, part, squares);
       peaks = V::maximum(V::magnitude(part), peaks);
     }
-    const float fit = fitting(V::sum(squares), V::largest(peaks));
+    // Bytes make shorter keys, which leave more room to queries.
+    const float most =
+        Kv::kScaled ? kLength * kLength / (127 * __builtin_sqrtf(static_cast<float>(run.head_dim))) : kLength;
+    const float fit = fitting(V::sum(squares), V::largest(peaks), most);
     scratch.query_scale[i] = inverse(fit) * run.scale * kLog2E;
     const Float factor = V::set(fit);
     for (int64_t at = 0; at < scratch.width; at += kSpan) {
@@ -163,7 +167,7 @@ struct PairAttention {
           squares = V::multiply_add(part, part, squares);
           peaks = V::maximum(V::magnitude(part), peaks);
         }
-        fits[i] = fitting(V::sum(squares), V::largest(peaks));
+        fits[i] = fitting(V::sum(squares), V::largest(peaks), kLength);
         scratch.key_scale[i] = inverse(fits[i]);
       }
     }

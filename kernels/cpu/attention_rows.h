@@ -63,7 +63,7 @@ struct AttentionRows {
   }
 
   static void end_row(const AttentionRun& run, int64_t row, float* sum, float total) {
-    if constexpr (Kv::kScaled) Rotation<V>::apply(sum, run.head_dim, Rotation<V>::run_of(run.head_dim));
+    if constexpr (Kv::kScaled) Hadamard<V>::apply(sum, run.head_dim, Hadamard<V>::run_of(run.head_dim));
     const Float inverse = V::set(1.0f / total);
     float* out = run.out + row / run.group * run.out_stride + row % run.group * run.head_dim;
     int64_t at = 0;

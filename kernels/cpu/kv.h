@@ -62,7 +62,7 @@ struct KvQ8 {
 // Walsh-Hadamard transform of each run of n elements over sqrt(n), in place; n: the largest power of two in count, at
 // most 256.
 template <class V>
-struct Rotation {
+struct Hadamard {
   static int64_t run_of(int64_t count) { return (count & -count) < kMostRun ? count & -count : kMostRun; }
 
   // count is a multiple of n = run_of(the row).
@@ -135,7 +135,7 @@ struct KvPage {
   // In pieces of whole runs, so that a head may be as wide as it likes: first the peak, then the bytes.
   static void store_scaled(const float* x, void* page, int64_t slot, int64_t page_tokens, int64_t head_dim,
                            Element* to) {
-    const int64_t n = Rotation<V>::run_of(head_dim), step = kMostRun / n * n;
+    const int64_t n = Hadamard<V>::run_of(head_dim), step = kMostRun / n * n;
     float piece[kMostRun];
     Float peaks = V::zero();
     for (int64_t begin = 0; begin < head_dim; begin += step) {
@@ -156,7 +156,7 @@ struct KvPage {
   static int64_t rotated_piece(const float* x, int64_t begin, int64_t step, int64_t head_dim, int64_t n, float* piece) {
     const int64_t count = head_dim - begin < step ? head_dim - begin : step;
     std::memcpy(piece, x + begin, static_cast<size_t>(count) * sizeof(float));
-    Rotation<V>::apply(piece, count, n);
+    Hadamard<V>::apply(piece, count, n);
     return count;
   }
 

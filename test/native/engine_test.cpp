@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <condition_variable>
+#include <filesystem>
 #include <future>
 #include <thread>
 
@@ -345,6 +346,24 @@ TEST(engine_cancels_a_load_and_frees_everything) {
     if (pool.name == "weights" || pool.name == "kv" || pool.name == "scratch") EQUAL(pool.used, 0u);
   }
   engine.load({.path = file.path(), .context_length = 256});
+}
+
+TEST(engine_reads_embeddings_from_a_file_that_may_go_but_not_change) {
+  Loaded loaded;
+  const auto before = read_all(*loaded.engine.generate(loaded.request(prompt(20), 10)));
+  const std::string path = loaded.file.path();
+  std::filesystem::rename(path, path + ".moved");
+  CHECK(read_all(*loaded.engine.generate(loaded.request(prompt(20), 10))) == before);
+  std::filesystem::rename(path + ".moved", path);
+  std::filesystem::resize_file(path, std::filesystem::file_size(path) - 4096);
+  for (int i = 0; i < 3; ++i) {
+    const auto cut = loaded.engine.generate(loaded.request(prompt(30, 5), 10));
+    const Error error = THROWS("file.unreadable", read_all(*cut));
+    CHECK(error.message().find("changed") != std::string::npos);
+  }
+  for (const MemoryPool& pool : loaded.engine.memory()) {
+    if (pool.name == "kv") CHECK(pool.used <= *pool.limit);
+  }
 }
 
 TEST(engine_long_requests_share_a_small_context) {

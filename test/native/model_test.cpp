@@ -1,4 +1,8 @@
 // Architectures, plans, inspection, vocabulary and the kernel registry.
+#include <unistd.h>
+
+#include <fstream>
+
 #include "native/backend/cpu/arena.h"
 #include "native/backend/registry.h"
 #include "native/engine/engine.h"
@@ -190,6 +194,48 @@ TEST(plan_is_what_a_load_allocates) {
         }
       }
     }
+  }
+}
+
+#ifdef __linux__
+TEST(plan_is_what_the_system_gives) {
+  // Counted by the system: no pool is smaller than its plan, and nothing large lies outside the pools.
+  const auto mapped = [] {
+    std::ifstream file("/proc/self/statm");
+    uint64_t pages = 0;
+    file >> pages;
+    return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  };
+  const ScratchFile file(tiny_llama({.vocabulary = 2000,
+                                     .embedding = 256,
+                                     .heads = 8,
+                                     .kv_heads = 8,
+                                     .head_dim = 32,
+                                     .inner = 1024,
+                                     .layers = 4,
+                                     .context = 4096,
+                                     .rotated = 32},
+                                    1)
+                             .bytes());
+  for (const std::string kv_type : {"f16", "q8_0", "f32"}) {
+    Engine engine({"reference", 1, false});
+    const uint64_t before = mapped();
+    const MemoryPlan plan = engine.load({.path = file.path(), .kv_type = kv_type}).plan;
+    const uint64_t grown = mapped() - before;
+    CHECK(grown >= plan.total);
+    CHECK(grown < plan.total + (uint64_t{2} << 20));
+    CHECK(plan.total > uint64_t{20} << 20);
+  }
+}
+#endif
+
+TEST(plan_keeps_one_copy_of_a_tied_embedding) {
+  // The tied head is the same matrix, and the rows that are looked up stay in the file either way.
+  const ScratchFile tied(tiny_llama({.matrix_type = 8}, 1).bytes());
+  const ScratchFile apart(tiny_llama({.tied = false, .matrix_type = 8}, 1).bytes());
+  for (const char* variant : {"reference", ""}) {
+    Engine engine({variant, 1, false});
+    EQUAL(engine.plan({.path = tied.path()}).weights, engine.plan({.path = apart.path()}).weights);
   }
 }
 

@@ -29,8 +29,7 @@ void Pass::begin() {
   const Range own = part(tokens_, 1, member_.index(), member_.count());
   for (int64_t t = own.begin; t < own.end; ++t) {
     const CpuModel::Row& row = model_.rows_[static_cast<size_t>(t)];
-    const uint64_t offset = program_.embedding.offset + static_cast<uint64_t>(row.token) * program_.embedding.row_bytes;
-    program_.embedding.dequantize(model_.weights_.at<const void>(offset), scratch(program_.x) + t * width, width);
+    program_.embedding.dequantize(row_of(program_.embedding, t), scratch(program_.x) + t * width, width);
     if (const float scale = program_.description.embedding_scale; scale != 1) {
       float* x = scratch(program_.x) + t * width;
       for (int64_t i = 0; i < width; ++i) x[i] *= scale;
@@ -243,6 +242,17 @@ void Pass::head() {
   }
 }
 
+void CpuModel::look_up() const {
+  for (const Lookup& each : lookups_) {
+    each.reader->check_unchanged();
+    for (size_t t = 0; t < rows_.size(); ++t) {
+      const Embedding& embedding = *each.embedding;
+      each.reader->read(each.offset + static_cast<uint64_t>(rows_[t].token) * embedding.row_bytes, embedding.row_bytes,
+                        scratch_.at<void>(embedding.read + t * embedding.stride));
+    }
+  }
+}
+
 bool CpuModel::forward(std::span<const Segment> segments, const std::atomic<bool>& stop) {
   rows_.clear();
   logit_rows_.clear();
@@ -252,6 +262,7 @@ bool CpuModel::forward(std::span<const Segment> segments, const std::atomic<bool
       rows_.push_back({segment.tokens[i], segment.position + static_cast<int64_t>(i), &segment});
     }
   }
+  look_up();
   stopped_.store(false, std::memory_order_relaxed);
   team_.run([&](Team::Member& member) { Pass(*this, segments, stop, member).run(); });
   return !stopped_.load(std::memory_order_relaxed);

@@ -91,10 +91,13 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
     add_tasks(tasks, matrix);
     load_vector(matrix.bias);
   };
-  // The embedding is copied as it is.
-  const Embedding& embedding = program_.embedding;
   std::vector<Matrix> copied;
   for (const Embedding* each : {&program_.embedding, &program_.input_embedding}) {
+    if (each->source == nullptr) continue;
+    if (each->offset == nowhere) {
+      lookups_.push_back({each, each->source->mapping->reader(), each->source->offset});
+      continue;
+    }
     Matrix rows;
     rows.rows = each->rows;
     rows.columns = each->columns;
@@ -102,9 +105,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
     rows.source = each->source;
     copied.push_back(rows);
   }
-  for (const Matrix& rows : copied) {
-    if (rows.source != nullptr) add_tasks(tasks, rows);
-  }
+  for (const Matrix& rows : copied) add_tasks(tasks, rows);
   load_matrix(program_.input_projection);
   load_vector(program_.input_norm);
   for (const Block& block : program_.blocks) {
@@ -129,7 +130,7 @@ void CpuModel::load(const gguf::File& file, const ProgressCallback& on_progress,
     }
   }
   load_vector(program_.output_norm);
-  if (program_.output.offset != embedding.offset) load_matrix(program_.output);
+  load_matrix(program_.output);
 
   for (const RopeTable& table : program_.ropes) {
     std::vector<float> factors;

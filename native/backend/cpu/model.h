@@ -39,6 +39,16 @@ class CpuModel : public Model {
   void load_rotations();
   kernel::Rotation rotation(int index) const;
 
+  // Where an embedding's rows are in its file.
+  struct Lookup {
+    const Embedding* embedding;
+    std::shared_ptr<const gguf::Reader> reader;
+    uint64_t offset;
+  };
+
+  // Rows of the pass's tokens from the file to the scratch. Throws file.unreadable.
+  void look_up() const;
+
   Program program_;
   Arena weights_;
   Arena kv_;
@@ -46,6 +56,7 @@ class CpuModel : public Model {
   Arena scratch_;
   Pools allocated_;
   std::vector<std::vector<double>> frequencies_;  // per rope table
+  std::vector<Lookup> lookups_;
   std::vector<Row> rows_;
   std::vector<int64_t> logit_rows_;
   std::atomic<bool> stopped_{false};

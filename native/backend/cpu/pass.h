@@ -58,6 +58,14 @@ class Pass {
   const float* weights(const Vector& vector) const {
     return vector.source != nullptr ? model_.weights_.at<const float>(vector.offset) : nullptr;
   }
+  // Of token t, as the file has it.
+  const void* row_of(const Embedding& embedding, int64_t t) const {
+    if (embedding.offset == nowhere) {
+      return scratch<const void>(embedding.read + static_cast<uint64_t>(t) * embedding.stride);
+    }
+    const auto token = static_cast<uint64_t>(model_.rows_[static_cast<size_t>(t)].token);
+    return model_.weights_.at<const void>(embedding.offset + token * embedding.row_bytes);
+  }
   bool alone() const { return tokens_ <= redundant_tokens; }
   Range own_part(int64_t total, int64_t granule = 1) const {
     return part(total, granule, member_.index(), member_.count());

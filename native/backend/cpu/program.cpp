@@ -66,8 +66,12 @@ Program::Program(const model::Description& source, const KernelSet& kernels, con
 Embedding Program::place_rows(const model::Matrix& matrix) {
   const gguf::Tensor& tensor = *matrix.tensor;
   require_format(kernels_, tensor, "dequantize");
-  return {weights_.add(tensor.bytes),
-          tensor.bytes / static_cast<uint64_t>(matrix.rows),
+  const uint64_t row_bytes = tensor.bytes / static_cast<uint64_t>(matrix.rows);
+  const bool in_file = tensor.mapping != nullptr;
+  return {in_file ? nowhere : weights_.add(tensor.bytes),
+          nowhere,
+          row_bytes,
+          (row_bytes + 63) / 64 * 64,
           matrix.rows,
           matrix.columns,
           &tensor,
@@ -235,15 +239,7 @@ void Program::place_weights(uint64_t context) {
     blocks.push_back(std::move(block));
   }
   output_norm = place(description.output_norm);
-  const gguf::Tensor& tokens = *description.token_embedding.tensor;
-  const model::Matrix& head = description.output;
-  require_format(kernels_, *head.tensor, "matmul");
-  const kernel::Matmul& kernel = kernels_.table<kernel::Matmul>(head.tensor->format->key);
-  if (head.tensor == &tokens && kernel.pack == nullptr) {
-    output = {&kernel, head.rows, head.columns, embedding.offset, tokens.bytes, &tokens, 0, {}, head.scale};
-  } else {
-    output = place(head);
-  }
+  output = place(description.output);
   pools.weights = weights_.bytes();
 }
 
@@ -282,6 +278,10 @@ void Program::place_slots() {
 
 void Program::place_scratch() {
   Layout layout;
+  for (Embedding* each : {&embedding, &input_embedding}) {
+    if (each->source == nullptr || each->offset != nowhere) continue;
+    each->read = layout.add(multiply(each->stride, static_cast<uint64_t>(chunk)).value_or(UINT64_MAX));
+  }
   const int64_t width = description.embedding;
   const int64_t query_width = widest(blocks, [](const Block& b) { return b.heads * b.head_dim; });
   const int64_t kv_width = widest(blocks, [](const Block& b) { return b.kv_heads * b.head_dim; });

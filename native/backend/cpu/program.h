@@ -58,10 +58,13 @@ struct RotationTable {
   uint64_t scale = nowhere, cosine = nowhere, sine = nowhere, partner = nowhere;
 };
 
-// Rows in GGUF layout, dequantised one by one as tokens come.
+// Rows in GGUF layout that stay in the file: those of a pass's tokens are read before it and dequantised in it. Rows of
+// a file that holds them in another form are in memory.
 struct Embedding {
-  uint64_t offset = nowhere;
+  uint64_t offset = nowhere;  // in memory: of row 0
+  uint64_t read = nowhere;    // scratch: [chunk] rows as the file has them, `stride` apart
   uint64_t row_bytes = 0;
+  uint64_t stride = 0;
   int64_t rows = 0;
   int64_t columns = 0;
   const gguf::Tensor* source = nullptr;

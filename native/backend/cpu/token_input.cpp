@@ -16,9 +16,7 @@ void Pass::token_inputs() {
   for (int64_t t = own.begin; t < own.end; ++t) {
     float* row = out + t * projection.rows;
     for (int64_t at = 0; at < projection.rows; at += inputs.width) normalise(row + at, program_.input_norm);
-    const auto token = static_cast<uint64_t>(model_.rows_[static_cast<size_t>(t)].token);
-    embedding.dequantize(model_.weights_.at<const void>(embedding.offset + token * embedding.row_bytes), table,
-                         embedding.columns);
+    embedding.dequantize(row_of(embedding, t), table, embedding.columns);
     for (int64_t i = 0; i < projection.rows; ++i) row[i] = (row[i] + table[i] * inputs.embedding_scale) * inputs.scale;
   }
   member_.barrier();
