@@ -70,9 +70,8 @@ struct PagedAttention {
     load_queries(run, scratch, row, rows, padded, few);
     for (int64_t i = 0; i < padded; ++i) Rows::begin_row(run, row + i, scratch.largest[i], scratch.total[i]);
     std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
-    const int64_t end = Rows::position_of(run, row + rows - 1) + 1;
-    int64_t key = Rows::first_key(run, Rows::position_of(run, row));
-    while (key < end) {
+    const auto [begin, end] = Rows::span(run, row, rows);
+    for (int64_t key = begin; key < end;) {
       const Keys keys = Rows::keys_at(run, key, end);
       key += keys.count;
       if (few) {
@@ -82,7 +81,9 @@ struct PagedAttention {
         block_many(run, scratch, keys, row, rows);
       }
     }
-    for (int64_t i = 0; i < rows; ++i) Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.total[i]);
+    for (int64_t i = 0; i < rows; ++i) {
+      Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.largest[i], scratch.total[i]);
+    }
   }
 
   // A block of keys and values ahead: pages are too short for the processor's own prefetch.

@@ -75,9 +75,8 @@ struct PairAttention {
       Rows::begin_row(run, row + i, scratch.largest[i], scratch.total[i]);
     }
     std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
-    const int64_t end = Rows::position_of(run, row + rows - 1) + 1;
-    int64_t key = Rows::first_key(run, Rows::position_of(run, row));
-    while (key < end) {
+    const auto [begin, end] = Rows::span(run, row, rows);
+    for (int64_t key = begin; key < end;) {
       const Keys keys = Rows::keys_at(run, key, end);
       key += keys.count;
       load_keys(run, scratch, keys);
@@ -94,7 +93,9 @@ struct PairAttention {
         for (int64_t part = 0; part < kRows; part += kRows / 2) accumulate_rows(scratch, i, part, keys.count);
       }
     }
-    for (int64_t i = 0; i < rows; ++i) Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.total[i]);
+    for (int64_t i = 0; i < rows; ++i) {
+      Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.largest[i], scratch.total[i]);
+    }
   }
 
  private:

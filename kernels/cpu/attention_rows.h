@@ -37,6 +37,15 @@ struct AttentionRows {
     return found;
   }
 
+  // Keys that any of rows [row, row + rows) sees in this run's part.
+  struct Span {
+    int64_t begin, end;
+  };
+  static Span span(const AttentionRun& run, int64_t row, int64_t rows) {
+    const int64_t begin = first_key(run, position_of(run, row)), end = position_of(run, row + rows - 1) + 1;
+    return {begin < run.key_begin ? run.key_begin : begin, end < run.key_end ? end : run.key_end};
+  }
+
   static int64_t position_of(const AttentionRun& run, int64_t row) { return run.position + row / run.group; }
 
   static int64_t first_key(const AttentionRun& run, int64_t position) {
@@ -62,9 +71,13 @@ struct AttentionRows {
     total = 1;
   }
 
-  static void end_row(const AttentionRun& run, int64_t row, float* sum, float total) {
+  static void end_row(const AttentionRun& run, int64_t row, float* sum, float largest, float total) {
     if constexpr (Kv::kScaled) Hadamard<V>::apply(sum, run.head_dim, Hadamard<V>::run_of(run.head_dim));
-    const Float inverse = V::set(1.0f / total);
+    const Float inverse = V::set(run.part == nullptr ? 1.0f / total : 1.0f);
+    if (run.part != nullptr) {
+      run.part[2 * row] = largest;
+      run.part[2 * row + 1] = total;
+    }
     float* out = run.out + row / run.group * run.out_stride + row % run.group * run.head_dim;
     int64_t at = 0;
     for (; at + kLanes <= run.head_dim; at += kLanes) V::store(out + at, V::multiply(V::load(sum + at), inverse));

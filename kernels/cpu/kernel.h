@@ -151,6 +151,12 @@ struct AttentionRun {
   float* scratch;  // scratch_bytes
   // Per query head of the group: the natural logit of a key without a value, which only takes weight. Null: none.
   const float* sinks = nullptr;
+  // Of the keys a row sees, only [key_begin, key_end): a part of the work, when `part` is given. Then out gets the sum
+  // of weighted values as it is, and part[2 * row], part[2 * row + 1] the largest score in powers of two (-3e38: no key
+  // seen) and the sum of weights 2^(score - largest), for row = t * group + h. Sinks belong to one part alone.
+  int64_t key_begin = 0;
+  int64_t key_end = INT64_MAX;
+  float* part = nullptr;
 };
 struct Attention {
   // Of the keys (or the values) of one page.

@@ -106,7 +106,7 @@ void run(const AttentionRun& run) {
         weight_sum = 1;
       }
       for (int64_t i = 0; i < run.head_dim; ++i) sums[i] = 0;
-      for (int64_t p = first; p <= last; ++p) {
+      for (int64_t p = std::max(first, run.key_begin); p <= last && p < run.key_end; ++p) {
         const int64_t slot = p % run.page_tokens;
         const Row<Kv> key(run.key_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
         const Row<Kv> value(run.value_pages[p / run.page_tokens], slot, run.page_tokens, run.head_dim);
@@ -125,7 +125,12 @@ void run(const AttentionRun& run) {
       }
       if (scaled<Kv>) rotate(sums, run.head_dim, run_of(run.head_dim));
       float* out = run.out + t * run.out_stride + h * run.head_dim;
-      for (int64_t i = 0; i < run.head_dim; ++i) out[i] = static_cast<float>(sums[i] / weight_sum);
+      const double divisor = run.part == nullptr ? weight_sum : 1;
+      for (int64_t i = 0; i < run.head_dim; ++i) out[i] = static_cast<float>(sums[i] / divisor);
+      if (run.part == nullptr) continue;
+      float* part = run.part + 2 * (t * run.group + h);
+      part[0] = std::max(static_cast<float>(highest * 1.4426950408889634), -3.0e38f);
+      part[1] = static_cast<float>(weight_sum);
     }
   }
 }

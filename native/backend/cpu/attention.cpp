@@ -2,6 +2,8 @@
 #include <cmath>
 #include <cstring>
 
+#include <cmath>
+
 #include "native/backend/cpu/pass.h"
 
 namespace halogen::backend::cpu {
@@ -17,6 +19,9 @@ int64_t item_tokens(int64_t tokens, int64_t group, int64_t kv_heads, int64_t mem
   while (each > 8 && (tokens + each - 1) / each * kv_heads < 4 * members) each = std::max<int64_t>(8, each / 16 * 8);
   return each;
 }
+
+// One token's keys are shared out in parts once there are this many: below it a barrier costs more than idle members.
+constexpr int64_t fewest_part_keys = 256;
 
 }  // namespace
 
@@ -39,7 +44,11 @@ void Pass::attention(const Block& block) {
     for (int64_t unit = member_.take(); unit < units; unit = member_.take()) project(block, unit, unit + 1);
   }
   member_.barrier();
-  attend(block);
+  if (const Parts parts = parts_of(block); parts.count > 1) {
+    attend_in_parts(block, parts);
+  } else {
+    attend(block);
+  }
   member_.barrier();
   add_product(block.output, scratch(program_.attended), block.attended_norm, {block.attention_output_norm});
 }
@@ -151,8 +160,54 @@ void Pass::attend(const Block& block) {
   }
 }
 
-void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
-                     int64_t begin, int64_t count, int64_t first_row) {
+Pass::Parts Pass::parts_of(const Block& block) const {
+  if (!alone() || member_.count() == 1) return {};
+  const int64_t end = segments_[0].position + 1;
+  const int64_t begin = block.window > 0 ? std::max<int64_t>(0, end - block.window) : 0;
+  const int64_t wanted = most_parts(block.kv_heads, member_.count());
+  const int64_t pages = std::max((end - begin + wanted - 1) / wanted, fewest_part_keys) / page_tokens + 1;
+  const int64_t first_page = begin / page_tokens;
+  return {first_page, pages, (end - first_page * page_tokens + pages * page_tokens - 1) / (pages * page_tokens)};
+}
+
+// Item: one KV head's keys of one part, for all query heads that share it. Then every member puts some heads together.
+void Pass::attend_in_parts(const Block& block, const Parts& parts) {
+  const int64_t group = block.heads / block.kv_heads;
+  const int64_t width = group * block.head_dim;
+  const auto sums = [&](int64_t item) { return scratch(program_.part_sums) + item * width; };
+  const auto ends = [&](int64_t item) { return scratch(program_.part_ends) + item * 2 * group; };
+  for (int64_t item = member_.take(); item < block.kv_heads * parts.count; item = member_.take()) {
+    const int64_t kv_head = item / parts.count, part = item % parts.count;
+    kernel::AttentionRun run = run_of(block, segments_[0], kv_head, kv_head * group, group, 0, 1, 0);
+    run.out = sums(item);
+    run.out_stride = width;
+    run.part = ends(item);
+    run.key_begin = (parts.first_page + part * parts.pages) * page_tokens;
+    run.key_end = run.key_begin + parts.pages * page_tokens;
+    if (part > 0) run.sinks = nullptr;
+    program_.attention->run(run);
+  }
+  member_.barrier();
+  const Range own = own_part(block.heads);
+  for (int64_t h = own.begin; h < own.end; ++h) {
+    const int64_t first = h / group * parts.count, row = h % group;
+    float largest = ends(first)[2 * row], total = 0;
+    for (int64_t i = 1; i < parts.count; ++i) largest = std::max(largest, ends(first + i)[2 * row]);
+    float* out = scratch(program_.attended) + h * block.head_dim;
+    std::fill_n(out, block.head_dim, 0.0f);
+    for (int64_t i = 0; i < parts.count; ++i) {
+      const float weight = std::exp2(ends(first + i)[2 * row] - largest);
+      const float* sum = sums(first + i) + row * block.head_dim;
+      total += weight * ends(first + i)[2 * row + 1];
+      for (int64_t d = 0; d < block.head_dim; ++d) out[d] += weight * sum[d];
+    }
+    for (int64_t d = 0; d < block.head_dim; ++d) out[d] /= total;
+  }
+  if (own.begin < own.end) gate_attended(block, own.begin * block.head_dim, own.end - own.begin, 1);
+}
+
+kernel::AttentionRun Pass::run_of(const Block& block, const Segment& segment, int64_t kv_head, int64_t head,
+                                  int64_t heads, int64_t begin, int64_t count, int64_t first_row) const {
   const int64_t stride = block.heads * block.head_dim;
   const int64_t place = (first_row + begin) * stride + head * block.head_dim;
   const int64_t position = segment.position + begin;
@@ -162,22 +217,31 @@ void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head
     keys[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, false);
     values[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, true);
   }
-  const kernel::AttentionRun run{scratch(program_.query) + place,
-                                 stride,
-                                 scratch(program_.attended) + place,
-                                 stride,
-                                 keys,
-                                 values,
-                                 page_tokens,
-                                 block.head_dim,
-                                 heads,
-                                 count,
-                                 position,
-                                 block.window,
-                                 block.scale,
-                                 scratch(desk_.kernel),
-                                 block.sinks.source != nullptr ? weights(block.sinks) + head : nullptr};
-  program_.attention->run(run);
+  return {scratch(program_.query) + place,
+          stride,
+          scratch(program_.attended) + place,
+          stride,
+          keys,
+          values,
+          page_tokens,
+          block.head_dim,
+          heads,
+          count,
+          position,
+          block.window,
+          block.scale,
+          scratch(desk_.kernel),
+          block.sinks.source != nullptr ? weights(block.sinks) + head : nullptr};
+}
+
+void Pass::attend_to(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
+                     int64_t begin, int64_t count, int64_t first_row) {
+  program_.attention->run(run_of(block, segment, kv_head, head, heads, begin, count, first_row));
+  gate_attended(block, (first_row + begin) * block.heads * block.head_dim + head * block.head_dim, heads, count);
+}
+
+void Pass::gate_attended(const Block& block, int64_t place, int64_t heads, int64_t count) {
+  const int64_t stride = block.heads * block.head_dim;
   if (block.output_gate.rows == 0) return;
   for (int64_t t = 0; t < count; ++t) {
     program_.sigmoid_mul(scratch(program_.output_gate) + place + t * stride,

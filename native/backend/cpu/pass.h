@@ -124,6 +124,15 @@ class Pass {
   void store(const Block& block, int64_t t, Range heads, const float* first, bool values);
   uint8_t* page_of(const Block& block, uint32_t page, int64_t kv_head, bool values) const;
   void attend(const Block& block);
+  // Pages first_page + i * pages and on of the keys that a single token sees, for i < count.
+  struct Parts {
+    int64_t first_page = 0, pages = 0, count = 1;
+  };
+  Parts parts_of(const Block& block) const;
+  void attend_in_parts(const Block& block, const Parts& parts);
+  kernel::AttentionRun run_of(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
+                              int64_t begin, int64_t count, int64_t first_row) const;
+  void gate_attended(const Block& block, int64_t place, int64_t heads, int64_t count);
   void attend_to(const Block& block, const Segment& segment, int64_t kv_head, int64_t head, int64_t heads,
                  int64_t begin, int64_t count, int64_t first_row);
 

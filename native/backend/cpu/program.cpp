@@ -300,6 +300,12 @@ void Program::place_scratch() {
   key = layout.add(floats(chunk, kv_width));
   value = layout.add(floats(chunk, kv_width));
   attended = layout.add(floats(chunk, attended_width));
+  if (threads > 1) {
+    // A part more than wanted, where the pages do not divide evenly.
+    const auto parts = [&](const Block& b) { return b.kv_heads == 0 ? 0 : most_parts(b.kv_heads, threads) + 1; };
+    part_sums = layout.add(floats(1, widest(blocks, [&](const Block& b) { return parts(b) * b.heads * b.head_dim; })));
+    part_ends = layout.add(floats(2, widest(blocks, [&](const Block& b) { return parts(b) * b.heads; })));
+  }
   output_gate = layout.add(floats(chunk, gate_width));
   mixed = layout.add(floats(chunk, widest(blocks, [](const Block& b) { return b.delta_net.channels(); })));
   beta = layout.add(floats(chunk, widest(blocks, [](const Block& b) { return b.delta_net.value_heads; })));

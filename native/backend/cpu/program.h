@@ -24,6 +24,10 @@ inline constexpr int most_forms = 4;
 // States of recurrent layers: one for each of a few sequences that run, and some to go back to.
 inline constexpr uint32_t running_slots = 2;
 inline constexpr uint32_t checkpoint_slots = 6;
+// Parts of one token's keys, so that every thread has about four.
+inline int64_t most_parts(int64_t kv_heads, int64_t threads) {
+  return (4 * threads + kv_heads - 1) / kv_heads;
+}
 // Rows that go through one expert at once.
 inline constexpr int64_t expert_tokens = 32;
 
@@ -185,6 +189,7 @@ struct Program {
   const kernel::DeltaNet* delta_net = nullptr;
 
   // Scratch offsets; [chunk] rows each unless noted.
+  uint64_t part_sums = 0, part_ends = 0;  // of one token's attention: [kv_heads][parts][group][head_dim], and [2]
   uint64_t x = 0, normed = 0, rotated = 0, query = 0, key = 0, value = 0, attended = 0, gate = 0, up = 0, sum = 0;
   uint64_t activations[most_forms] = {};
   uint64_t output_gate = 0;                 // of attention or delta net
