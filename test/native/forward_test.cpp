@@ -87,3 +87,28 @@ TEST(forward_decodes_what_prefill_predicts) {
     }
   }
 }
+
+TEST(forward_token_by_token_over_many_keys) {
+  // Keys of one token in parts, shared out over threads, against all tokens in one pass.
+  const TinyShape shape{.heads = 6, .kv_heads = 2, .context = 1024};
+  const ScratchFile file(tiny_llama(shape, 7).bytes());
+  const std::vector<int32_t> tokens = some_tokens(900, shape.vocabulary, 5);
+  for (const char* variant : {"reference", ""}) {
+    for (const int threads : {2, 5}) {
+      Engine engine({variant, threads, false});
+      const uint64_t handle = engine.load({.path = file.path(), .kv_type = "f32"}).handle;
+      const std::vector<float> whole = engine.score(handle, tokens, 300);
+      const auto width = static_cast<size_t>(shape.vocabulary);
+      for (size_t t = 300; t < tokens.size(); t += t < 700 ? 37 : 1) {
+        engine.score(handle, {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t)}, t - 1);
+        const std::vector<float> one =
+            engine.score(handle, {tokens.begin(), tokens.begin() + static_cast<std::ptrdiff_t>(t) + 1}, t);
+        for (size_t i = 0; i < width; ++i) {
+          const float expected = whole[(t - 300) * width + i];
+          if (!(std::abs(one[i] - expected) <= 1e-3f))
+            fail("token ", t, " logit ", i, ": ", one[i], ", expected ", expected, " (", threads, " threads)");
+        }
+      }
+    }
+  }
+}
