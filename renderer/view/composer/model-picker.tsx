@@ -13,6 +13,11 @@ function facts(model: Model): string {
   return [parameters, model.format, formatBytes(model.bytes), context].filter((part) => part !== "").join(" · ");
 }
 
+/** What of the context was chosen at loading, and why. */
+function planWords(plan: NonNullable<Model["plan"]>): string {
+  return `${plan.reason} Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
+}
+
 function stateWords(model: Model): string {
   if (model.state === "loaded") return "Loaded";
   if (model.state === "loading")
@@ -45,6 +50,7 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
           ) : (
             <small>{facts(model)}</small>
           )}
+          {model.state === "loaded" && model.plan !== null && <small>{planWords(model.plan)}</small>}
           {model.state === "loading" && (
             <ProgressBar
               label={`Loading ${model.name}`}

@@ -16,7 +16,7 @@ function share(of: number): string {
 
 /** Memory and measured error of a choice, in words. */
 export function kvWords(type: Settings["kvType"]): string {
-  if (type === "auto") return "F16; Q8_0 where it lets much more context fit. The model's page says which and why.";
+  if (type === "auto") return "F16; Q8_0 where it lets much more context fit. The list of models says which and why.";
   if (type === "f32") return "Twice F16's memory, and nothing rounded: the others are measured against it.";
   const { meanKl, sameBest, share: of } = kvQuality.types[type];
   const error = `KL ${meanKl.toExponential(1)}, likeliest token the same at ${(100 * sameBest).toFixed(1)} %`;
