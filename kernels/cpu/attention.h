@@ -8,7 +8,7 @@ namespace halogen::kernel {
 
 template <class V, class Kv>
 struct PagedAttention {
-  static constexpr int64_t kKeys = 32;  // keys per block: scores of a row stay in registers
+  static constexpr int64_t kKeys = 64;  // keys per block: scores of a row stay in registers
   using Rows = AttentionRows<V, Kv, kKeys>;
   using Keys = typename Rows::Keys;
   using Float = typename V::Float;
