@@ -2,7 +2,9 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import fc from "fast-check";
 import { afterAll, describe, expect, it } from "vitest";
+import { HalogenError } from "../../app/error.ts";
 import { createTokenizer } from "../../app/token/tokenizer.ts";
 import { createNativeEngine } from "../../native/index.ts";
 import { failure } from "../fixtures/engine-contract.ts";
@@ -181,6 +183,43 @@ describe("a folder that is not as it should be", () => {
     cpSync(folder, empty, { recursive: true });
     rmSync(join(empty, "config.json"));
     expect(await failure(engine.load(loadOptions(empty)))).toMatchObject({ code: "file.unreadable" });
+  });
+});
+
+describe("a damaged folder", () => {
+  it("is refused with a code or loaded, whatever is changed in its header and configuration", async () => {
+    const { folder } = folderOf("qwen35", "damaged");
+    const files = ["model.safetensors", "config.json"].map((name) => join(folder, name));
+    const good = files.map((file) => readFileSync(file));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(0, 1),
+        fc.array(
+          fc.tuple(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), fc.integer({ min: 0, max: 255 })),
+          {
+            minLength: 1,
+            maxLength: 4,
+          },
+        ),
+        async (which, changes) => {
+          const bytes = Buffer.from(good[which] ?? []);
+          // Of the tensor file, the header alone: other weights are no damage that anyone could see.
+          const length = which === 0 ? 8 + Number(bytes.readBigUInt64LE()) : bytes.length;
+          for (const [place, value] of changes) bytes[Math.floor(place * length)] = value;
+          writeFileSync(files[which] ?? "", bytes);
+          const outcome = await engine.load(loadOptions(folder)).then(
+            ({ handle }) => engine.unload(handle),
+            (error: unknown) => error,
+          );
+          writeFileSync(files[which] ?? "", good[which] ?? "");
+          if (outcome !== undefined) {
+            expect(outcome).toBeInstanceOf(HalogenError);
+            expect((outcome as HalogenError).code).not.toBe("internal");
+          }
+        },
+      ),
+      { numRuns: 150 },
+    );
   });
 });
 

@@ -1,5 +1,6 @@
 #include "native/engine/checkpoint/paroquant.h"
 
+#include <algorithm>
 #include <bitset>
 #include <cstring>
 
@@ -64,27 +65,30 @@ void ParoRows::read(uint64_t begin, uint64_t end, uint8_t* out) const {
   }
 }
 
-// Columns run outside, so that the words of a column are read one after the other.
+// Group by group and eight rows at a time: the words of a group's columns lie far apart, but those of the next rows are
+// beside them.
 void ParoRows::read(const Matrix& matrix, uint64_t begin, uint64_t end, uint8_t* out) const {
   const uint64_t row_bytes = columns_ / group * block_bytes, words = rows_ / 8 * 4;
-  for (uint64_t column = 0; column < columns_; ++column) {
-    const uint8_t* codes = matrix.weight->data + column * words;
-    const uint64_t place = column % group;
-    uint8_t* to = out + column / group * block_bytes;
-    if (place == 0) {
-      const uint8_t* zeros = matrix.zeros->data + column / group * words;
-      const uint8_t* scales = matrix.scales->data + column / group * rows_ * 2;
-      for (uint64_t row = begin; row < end; ++row) {
-        uint8_t* head = to + (row - begin) * row_bytes;
-        const auto zero = static_cast<uint16_t>(load<uint32_t>(zeros + row / 8 * 4) >> shift_of(row) & 15);
-        std::memcpy(head, scales + row * 2, 2);
-        std::memcpy(head + 2, &zero, 2);
+  for (uint64_t g = 0; g < columns_ / group; ++g) {
+    const uint8_t* zeros = matrix.zeros->data + g * words;
+    const uint8_t* scales = matrix.scales->data + g * rows_ * 2;
+    for (uint64_t eight = begin / 8; eight * 8 < end; ++eight) {
+      uint32_t codes[group];
+      for (uint64_t c = 0; c < group; ++c)
+        codes[c] = load<uint32_t>(matrix.weight->data + (g * group + c) * words + eight * 4);
+      const uint32_t zero_word = load<uint32_t>(zeros + eight * 4);
+      for (uint64_t row = std::max(begin, eight * 8); row < std::min(end, eight * 8 + 8); ++row) {
+        const uint32_t shift = shift_of(row);
+        uint8_t* to = out + (row - begin) * row_bytes + g * block_bytes;
+        const auto zero = static_cast<uint16_t>(zero_word >> shift & 15);
+        std::memcpy(to, scales + row * 2, 2);
+        std::memcpy(to + 2, &zero, 2);
+        uint8_t* nibbles = to + 4;
+        for (const uint32_t* run = codes; run < codes + group; run += 32, nibbles += 16) {
+          for (int i = 0; i < 16; ++i)
+            nibbles[i] = static_cast<uint8_t>((run[i] >> shift & 15) | (run[i + 16] >> shift & 15) << 4);
+        }
       }
-    }
-    for (uint64_t row = begin; row < end; ++row) {
-      const auto code = static_cast<uint8_t>(load<uint32_t>(codes + row / 8 * 4) >> shift_of(row) & 15);
-      uint8_t& byte = to[(row - begin) * row_bytes + 4 + place / 32 * 16 + place % 16];
-      byte = place % 32 < 16 ? code : static_cast<uint8_t>(byte | code << 4);
     }
   }
 }
