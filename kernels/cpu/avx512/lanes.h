@@ -74,8 +74,10 @@ struct Lanes {
     float peak;
     std::memcpy(&peak, &bits, 4);
     const __m512 inverse = _mm512_set1_ps(peak >= kSmallestPeak ? kPeak / peak : 0.0f);
-    const __m512i codes[2] = {_mm512_cvtps_epi32(_mm512_mul_ps(first, inverse)),
-                              _mm512_cvtps_epi32(_mm512_mul_ps(second, inverse))};
+    // A NaN or infinity becomes the scale, and spoils the block by it alone.
+    const __mmask16 finite = bits < 0x7f800000u ? 0xffff : 0;
+    const __m512i codes[2] = {_mm512_maskz_cvtps_epi32(finite, _mm512_mul_ps(first, inverse)),
+                              _mm512_maskz_cvtps_epi32(finite, _mm512_mul_ps(second, inverse))};
     for (int half = 0; half < 2; ++half) {
       alignas(16) uint8_t bytes[2][16];
       const __m512i high = _mm512_srai_epi32(_mm512_add_epi32(codes[half], _mm512_set1_epi32(128)), 8);
