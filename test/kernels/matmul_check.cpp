@@ -227,14 +227,15 @@ void poisoned(const kernel::Entry& entry, Random& random, Report& report) {
     }
     report.require(same, "a poisoned scale reached other rows");
     report.require(spoiled, "a poisoned scale went unseen");
-    if (form.halves.size() < 2) continue;
+    if (form.halves.size() < 2 || quant == "awq4") continue;  // a zero point is an integer
     Case minimum = random_case(random, quant, 21, whole_blocks(form, 64), 9);
     std::memcpy(minimum.weights.data() + form.halves[1], &poison, 2);
     const std::vector<float> out = product(matmul, minimum, report);
+    bool first_alone = true;
     for (size_t i = 0; i < out.size(); ++i) {
-      report.require(std::isfinite(out[i]) == (static_cast<int64_t>(i) % minimum.rows != 0),
-                     "a poisoned minimum went unseen, or reached other rows");
+      first_alone = first_alone && std::isfinite(out[i]) == (static_cast<int64_t>(i) % minimum.rows != 0);
     }
+    report.require(first_alone, "a poisoned minimum went unseen, or reached other rows");
   }
   // A NaN or infinite activation must not come out as a number.
   for (const float poison : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(),
