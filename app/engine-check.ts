@@ -5,6 +5,8 @@ import { HalogenError } from "./error.ts";
 const backends: readonly (BackendName | "auto")[] = ["auto", "cpu", "hip", "cuda", "vulkan", "npu", "remote"];
 const kvTypes: readonly LoadOptions["kvType"][] = ["auto", "f32", "f16", "bf16", "q8_0"];
 
+const grammarKinds: readonly string[] = ["json", "json_schema", "regex", "ebnf"];
+
 export const largestThreads = 1024;
 export const largestAlternatives = 256;
 /** Largest value that is exact in a number and fits the engine's counters. */
@@ -157,6 +159,12 @@ export function checkGenerateRequest(request: GenerateRequest): void {
     request.stopSequences.forEach((sequence, index) => {
       checkTokens(`stopSequences[${index}]`, sequence);
     });
+  }
+  if (request.grammar !== undefined) {
+    checkObject("grammar", request.grammar);
+    const { kind, source } = request.grammar;
+    if (!grammarKinds.includes(kind)) refuse("grammar.kind", `one of ${grammarKinds.join(", ")}`, kind);
+    if (typeof source !== "string") refuse("grammar.source", "a string", source);
   }
   checkInteger("alternatives", request.alternatives, 0, largestAlternatives);
 }

@@ -187,6 +187,13 @@ export interface Sampling {
   seed: number | null;
 }
 
+/** What a whole reply has to match. */
+export interface GrammarSource {
+  kind: "json" | "json_schema" | "regex" | "ebnf";
+  /** Empty for "json" (an object or array); a schema as JSON text. */
+  source: string;
+}
+
 export interface GenerateRequest {
   handle: number;
   /** The whole sequence so far; the engine finds by itself what it can reuse. */
@@ -200,6 +207,8 @@ export interface GenerateRequest {
   stopTokens: number[];
   /** Generation ends when it ends with one of these; its tokens are not delivered. */
   stopSequences?: Int32Array[];
+  /** Faults of it are grammar.invalid, .unsupported or .impossible, with the place in it. The reply ends with `stopTokens`, else the model's own. */
+  grammar?: GrammarSource;
   /** Alternatives to report per token: 0 = none, only the ids. */
   alternatives: number;
 }
@@ -214,7 +223,7 @@ export interface TokenBatch {
   alternativeLogprobs: Float32Array;
 }
 
-export type StopCause = "stop_token" | "stop_sequence" | "length" | "context" | "cancelled";
+export type StopCause = "stop_token" | "stop_sequence" | "grammar" | "length" | "context" | "cancelled";
 
 export interface GenerateOutcome {
   cause: StopCause;

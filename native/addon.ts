@@ -29,6 +29,8 @@ export interface AddonGeneration {
   /** After the end only. */
   outcome(): GenerateOutcome;
   cancel(): void;
+  /** What the next token of a constrained request may be; null ends it with "grammar". Once at first, then once after each `onSampled`. */
+  allow(mask: Uint32Array | null): void;
 }
 
 export interface AddonEngine {
@@ -39,7 +41,11 @@ export interface AddonEngine {
   load(options: LoadOptions, onProgress: OnProgress): { value: Promise<LoadedModel>; cancel(): void };
   unload(handle: number): Promise<void>;
   /** Throws the request's faults. */
-  generate(request: GenerateRequest, onProgress: OnProgress): AddonGeneration;
+  generate(
+    request: Omit<GenerateRequest, "grammar"> & { constrained?: boolean },
+    onProgress: OnProgress,
+    onSampled?: (id: number) => void,
+  ): AddonGeneration;
   score(handle: number, tokens: Int32Array, from: number): Promise<Float32Array>;
   memory(): Promise<MemoryPool[]>;
   close(): Promise<void>;

@@ -11,6 +11,8 @@ import {
 import { fromWire, HalogenError, type WireError } from "../app/error.ts";
 import { failedGeneration, pullGeneration } from "../app/generation.ts";
 import type { AddonEngine } from "./addon.ts";
+import { createGrammarCompiler, type GrammarCompiler } from "./grammar/compiler.ts";
+import { constrainedSource } from "./grammar/constrain.ts";
 import { addonCandidates, loadAddon } from "./load.ts";
 
 export interface NativeEngineOptions {
@@ -78,6 +80,28 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
   const onExit = (): void => raw.shutdown();
   process.on("exit", onExit);
   let closing: Promise<void> | null = null;
+  /** By handle: the file, and its grammar compiler once one was needed. */
+  const models = new Map<number, { path: string; compiler: Promise<GrammarCompiler> | null }>();
+
+  const compilerOf = async (handle: number): Promise<GrammarCompiler> => {
+    const model = models.get(handle);
+    if (model === undefined) throw new HalogenError("model.not_loaded", `No model is loaded under handle ${handle}.`);
+    model.compiler ??= raw.vocabulary(model.path).then(createGrammarCompiler);
+    const made = model.compiler;
+    made.catch(() => {
+      if (model.compiler === made) model.compiler = null;
+    });
+    return made;
+  };
+
+  const forget = (handle: number): void => {
+    // A reply that still runs is cancelled by the engine and needs no mask any more.
+    models
+      .get(handle)
+      ?.compiler?.then((compiler) => compiler.dispose())
+      .catch(() => undefined);
+    models.delete(handle);
+  };
 
   const load = (
     request: LoadOptions,
@@ -90,7 +114,9 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
       const running = raw.load(request, onProgress);
       signal?.addEventListener("abort", running.cancel);
       try {
-        return await running.value;
+        const model = await running.value;
+        models.set(model.handle, { path: request.path, compiler: null });
+        return model;
       } finally {
         signal?.removeEventListener("abort", running.cancel);
       }
@@ -99,6 +125,18 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
   const generate = (request: GenerateRequest, onProgress?: (progress: EngineProgress) => void): Generation => {
     try {
       checkGenerateRequest(request);
+      const { grammar } = request;
+      if (grammar !== undefined) {
+        return pullGeneration(
+          constrainedSource({
+            raw,
+            request: { ...request, grammar },
+            onProgress,
+            compiler: () => compilerOf(request.handle),
+            translate,
+          }),
+        );
+      }
       const running = raw.generate(request, onProgress);
       return pullGeneration({
         next: () => translated(() => running.next()),
@@ -132,6 +170,7 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
       translated(async () => {
         checkHandle(handle);
         await raw.unload(handle);
+        forget(handle);
       }),
     generate,
     score: (handle, tokens, from) =>
@@ -143,6 +182,7 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
     close() {
       closing ??= translated(async () => {
         await raw.close();
+        for (const handle of [...models.keys()]) forget(handle);
         process.removeListener("exit", onExit);
       });
       return closing;

@@ -14,6 +14,11 @@ const turn = z.object({ user: messageSchema.nullable(), reply: messageSchema });
 /** Most characters of one message; more is refused with the numbers. */
 export const messageTextLimit = 8_000_000;
 const text = z.string().max(messageTextLimit);
+/** What a reply has to match: GrammarSource of app/engine.ts. */
+const responseFormat = z
+  .object({ kind: z.enum(["json", "json_schema", "regex", "ebnf"]), source: z.string().max(1_000_000) })
+  .strict()
+  .optional();
 
 export const calls = {
   "app.info": { request: nothing, reply: appInfoSchema },
@@ -49,13 +54,15 @@ export const calls = {
 
   /** Adds a user message under `parentId` (null = as a first message) and starts the reply, which then streams as events. */
   "chat.send": {
-    request: z.object({ sessionId: idSchema, parentId: idSchema.nullable(), text: text.min(1) }).strict(),
+    request: z
+      .object({ sessionId: idSchema, parentId: idSchema.nullable(), text: text.min(1), responseFormat })
+      .strict(),
     reply: turn,
   },
   /** A further sibling of this assistant message. */
-  "chat.regenerate": { request: messageRef, reply: turn },
+  "chat.regenerate": { request: messageRef.extend({ responseFormat }).strict(), reply: turn },
   /** A sibling of a user message with other words, and a reply to it. */
-  "chat.edit": { request: messageRef.extend({ text: text.min(1) }).strict(), reply: turn },
+  "chat.edit": { request: messageRef.extend({ text: text.min(1), responseFormat }).strict(), reply: turn },
   /** Goes on in the same message after stop, limit or interruption. */
   "chat.continue": { request: messageRef, reply: turn },
   "chat.stop": { request: sessionRef, reply: nothing },

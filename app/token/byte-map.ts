@@ -15,6 +15,17 @@ function buildUnmapped(): Int16Array {
   return table;
 }
 
+/** The character that stands for each byte. */
+export const byteLetters: readonly string[] = buildLetters();
+
+function buildLetters(): string[] {
+  const letters: string[] = [];
+  unmapped.forEach((byte, code) => {
+    if (byte >= 0) letters[byte] = String.fromCharCode(code);
+  });
+  return letters;
+}
+
 /** The byte that a character of the table stands for; -1 for another code point. */
 export function unmapByte(code: number): number {
   return code < unmapped.length ? (unmapped[code] as number) : -1;

@@ -3,6 +3,7 @@
 import type { Handlers } from "../../app/contract/client.ts";
 import type { Message } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
+import type { GrammarSource } from "../../app/engine.ts";
 import { HalogenError } from "../../app/error.ts";
 import { titleFrom } from "../../app/session/title.ts";
 import type { ChatOptions } from "./collaborator.ts";
@@ -104,7 +105,7 @@ export function createChat(options: ChatOptions): Chat {
     model: { modelId: string; modelName: string },
   ): Message => add(created({ sessionId, parentId, role: "assistant", blocks: [], status: "streaming", ...model }));
 
-  const start = (session: Session, reply: Message, continues: boolean): void => {
+  const start = (session: Session, reply: Message, continues: boolean, grammar: GrammarSource | null): void => {
     const { sessionId, modelId } = reply;
     const path = store.pathTo(reply.id).filter((message) => message.id !== reply.id);
     const turn = startTurn({
@@ -114,6 +115,7 @@ export function createChat(options: ChatOptions): Chat {
       path,
       reply,
       continues,
+      grammar,
       modelId: modelId ?? "",
       queued: turns.size > 0,
       onEnd: () => turns.delete(sessionId),
@@ -131,12 +133,17 @@ export function createChat(options: ChatOptions): Chat {
     });
   };
 
-  const ask = (session: Session, parentId: string | null, text: string): { user: Message; reply: Message } => {
+  const ask = (
+    session: Session,
+    parentId: string | null,
+    text: string,
+    grammar: GrammarSource | null,
+  ): { user: Message; reply: Message } => {
     const model = modelOf(session);
     const user = addUser(session.id, parentId, text);
     const reply = addReply(session.id, user.id, model);
     touch(session, user);
-    start(session, reply, false);
+    start(session, reply, false, grammar);
     return { user, reply };
   };
 
@@ -148,22 +155,22 @@ export function createChat(options: ChatOptions): Chat {
 
   return {
     handlers: {
-      async "chat.send"({ sessionId, parentId, text }) {
+      async "chat.send"({ sessionId, parentId, text, responseFormat }) {
         const session = open(sessionId);
         if (parentId !== null) find(sessionId, parentId);
-        return ask(session, parentId, text);
+        return ask(session, parentId, text, responseFormat ?? null);
       },
-      async "chat.edit"({ sessionId, messageId, text }) {
+      async "chat.edit"({ sessionId, messageId, text, responseFormat }) {
         const session = open(sessionId);
         const message = find(sessionId, messageId, "user");
-        return ask(session, message.parentId, text);
+        return ask(session, message.parentId, text, responseFormat ?? null);
       },
-      async "chat.regenerate"({ sessionId, messageId }) {
+      async "chat.regenerate"({ sessionId, messageId, responseFormat }) {
         const session = open(sessionId);
         const message = find(sessionId, messageId, "assistant");
         const reply = addReply(sessionId, message.parentId, modelOf(session));
         touch(session, null);
-        start(session, reply, false);
+        start(session, reply, false, responseFormat ?? null);
         return { user: null, reply };
       },
       async "chat.continue"({ sessionId, messageId }) {
@@ -174,7 +181,8 @@ export function createChat(options: ChatOptions): Chat {
         store.setHead(sessionId, messageId);
         emit({ name: "message.changed", payload: reply });
         touch(session, null);
-        start(session, reply, true);
+        // What is there already was not held to a grammar, so the rest cannot be.
+        start(session, reply, true, null);
         return { user: null, reply };
       },
       async "chat.stop"({ sessionId }) {

@@ -3,7 +3,7 @@ import { createStopMatcher } from "../../app/chat/stop.ts";
 import type { AnyEvent } from "../../app/contract/event.ts";
 import type { Message, MessageStatus } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
-import type { GenerateOutcome } from "../../app/engine.ts";
+import type { GenerateOutcome, GrammarSource } from "../../app/engine.ts";
 import { toWire, type WireError } from "../../app/error.ts";
 import { orAborted, readUntilAborted } from "./abort.ts";
 import type { ChatOptions, ModelLease } from "./collaborator.ts";
@@ -30,6 +30,8 @@ export interface TurnOptions extends ChatOptions {
   reply: Message;
   /** Whether `reply` holds a beginning that is to be gone on with. */
   continues: boolean;
+  /** What the reply has to match; null = anything. */
+  grammar: GrammarSource | null;
   modelId: string;
   /** Other replies are under way, so that this one may have to wait. */
   queued: boolean;
@@ -102,6 +104,7 @@ export function startTurn(options: TurnOptions): Turn {
         maxTokens: chosen.maxTokens ?? 0,
         stopTokens: [...tokenizer.endTokens],
         alternatives: 0,
+        ...(options.grammar === null ? {} : { grammar: options.grammar }),
       },
       ({ phase, done, total }) => {
         if (!abort.signal.aborted) progress(phase, done, total);
@@ -131,7 +134,8 @@ export function startTurn(options: TurnOptions): Turn {
     outcome = ended;
     if (stop.stopped !== null) return { status: "complete", error: null };
     if (abort.signal.aborted || ended === null) return interruption();
-    if (ended.cause === "stop_token" || ended.cause === "stop_sequence") return { status: "complete", error: null };
+    if (ended.cause === "stop_token" || ended.cause === "stop_sequence" || ended.cause === "grammar")
+      return { status: "complete", error: null };
     if (ended.cause === "length") return { status: "length", error: null };
     if (ended.cause === "cancelled") return { status: "interrupted", error: null };
     const used = ended.promptTokens + ended.generatedTokens;

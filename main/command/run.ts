@@ -14,6 +14,7 @@ import {
   stringOption,
   UsageError,
 } from "./command.ts";
+import { formatHelp, formatOptions, type ResponseFormat, readFormat } from "./format.ts";
 import { readSampling, samplingHelp, samplingOptions } from "./sampling.ts";
 
 export const run: Command = {
@@ -24,6 +25,7 @@ export const run: Command = {
     model: { type: "string", short: "m" },
     system: { type: "string", short: "s" },
     ...samplingOptions,
+    ...formatOptions,
     context: { type: "string" },
     save: { type: "boolean" },
     stats: { type: "boolean" },
@@ -32,6 +34,7 @@ export const run: Command = {
     ["-m, --model M", "a model's id, name, file name, or a path (the one for new chats)"],
     ["-s, --system S", "a system prompt"],
     ...samplingHelp,
+    ...formatHelp,
     ["--context N", "tokens of context (as the settings say)"],
     ["--save", "keep it as a chat of the app, which must not run meanwhile"],
     ["--stats", "print the counts and rates on standard error"],
@@ -40,11 +43,12 @@ export const run: Command = {
   async run(context) {
     const sampling = readSampling(context);
     const contextLength = numberOption(context, "context", { from: 1, to: 10_000_000, integer: true });
+    const responseFormat = await readFormat(context);
     const prompt = await readPrompt(context);
     const mode = context.values.save === true ? "command-stored" : "command";
     const application = openApplication(context, mode, contextLength === undefined ? {} : { contextLength });
     try {
-      const reply = await answer(context, application, prompt, sampling);
+      const reply = await answer(context, application, { text: prompt, responseFormat }, sampling);
       if (context.values.stats === true) context.io.err(describeStats(reply));
       return finish(context, reply);
     } finally {
@@ -86,7 +90,7 @@ async function chooseModel(context: CommandContext, { library }: Application): P
 async function answer(
   context: CommandContext,
   application: Application,
-  text: string,
+  asked: { text: string; responseFormat: ResponseFormat | null },
   sampling: Partial<SamplingOptions>,
 ): Promise<Message> {
   const { io, signal } = context;
@@ -110,7 +114,12 @@ async function answer(
   });
   const interrupt = () => void service.handle("chat.stop", { sessionId }).catch(application.report);
   try {
-    await service.handle("chat.send", { sessionId, parentId: null, text });
+    await service.handle("chat.send", {
+      sessionId,
+      parentId: null,
+      text: asked.text,
+      ...(asked.responseFormat === null ? {} : { responseFormat: asked.responseFormat }),
+    });
     signal.addEventListener("abort", interrupt, { once: true });
     if (signal.aborted) interrupt();
     return await ended;

@@ -108,7 +108,7 @@ Napi::Value EngineObject::JS_unload(const Napi::CallbackInfo& info) {
 }
 
 Napi::Value EngineObject::JS_generate(const Napi::CallbackInfo& info) {
-  return GenerationObject::start(info.Env(), engine_, generate_request(info[0]), info[1]);
+  return GenerationObject::start(info.Env(), engine_, generate_request(info[0]), info[1], info[2]);
 }
 
 Napi::Value EngineObject::JS_score(const Napi::CallbackInfo& info) {

@@ -119,6 +119,7 @@ GenerateRequest generate_request(const Napi::Value& value) {
   const Napi::Array stops = object.Get("stopTokens").As<Napi::Array>();
   for (uint32_t i = 0; i < stops.Length(); ++i) request.stop_tokens.push_back(integer(stops.Get(i)));
   request.alternatives = integer(object.Get("alternatives"));
+  request.constrained = object.Get("constrained").ToBoolean().Value();
   return request;
 }
 

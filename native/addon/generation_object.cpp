@@ -13,6 +13,7 @@ struct Start {
   const std::shared_ptr<Engine>& engine;
   const GenerateRequest& request;
   const Napi::Value& on_progress;
+  const Napi::Value& on_sampled;
 };
 
 }  // namespace
@@ -21,12 +22,13 @@ void GenerationObject::define(Napi::Env env) {
   Environment::of(env).generation_class = Napi::Persistent(DefineClass(
       env, "Generation",
       {InstanceMethod<&GenerationObject::JS_next>("next"), InstanceMethod<&GenerationObject::JS_outcome>("outcome"),
-       InstanceMethod<&GenerationObject::JS_cancel>("cancel")}));
+       InstanceMethod<&GenerationObject::JS_cancel>("cancel"), InstanceMethod<&GenerationObject::JS_allow>("allow")}));
 }
 
 Napi::Value GenerationObject::start(Napi::Env env, const std::shared_ptr<Engine>& engine,
-                                    const GenerateRequest& request, const Napi::Value& on_progress) {
-  Start start{engine, request, on_progress};
+                                    const GenerateRequest& request, const Napi::Value& on_progress,
+                                    const Napi::Value& on_sampled) {
+  Start start{engine, request, on_progress, on_sampled};
   return Environment::of(env).generation_class.New({Napi::External<Start>::New(env, &start)});
 }
 
@@ -49,6 +51,15 @@ GenerationObject::GenerationObject(const Napi::CallbackInfo& info) : ObjectWrap(
       if (object != nullptr) object->wake(js);
     });
   };
+  if (start.on_sampled.IsFunction()) {
+    on_sampled_ = Napi::Persistent(start.on_sampled.As<Napi::Function>());
+    callbacks.on_sampled = [mailbox = mailbox_, id = id_](int32_t token) {
+      mailbox->post([id, token](Environment& owner, Napi::Env js) {
+        GenerationObject* object = owner.generation(id);
+        if (object != nullptr) object->sampled(js, token);
+      });
+    };
+  }
   try {
     generation_ = guarded(env, [&] { return engine_->generate(start.request, std::move(callbacks)); });
   } catch (...) {
@@ -102,6 +113,10 @@ Napi::Value GenerationObject::JS_next(const Napi::CallbackInfo& info) {
   return deferred.Promise();
 }
 
+void GenerationObject::sampled(Napi::Env env, int32_t id) {
+  on_sampled_.Call({Napi::Number::New(env, id)});
+}
+
 void GenerationObject::wake(Napi::Env env) {
   if (!waiting_.has_value() || !settle(env, *waiting_)) return;
   waiting_.reset();
@@ -113,6 +128,15 @@ Napi::Value GenerationObject::JS_outcome(const Napi::CallbackInfo& info) {
   const Napi::Env env = info.Env();
   if (!ended_) throw to_js_error(env, Error(code::request_invalid, "the outcome is known after the last batch"));
   return guarded(env, [&] { return to_js(env, generation_->outcome()); });
+}
+
+void GenerationObject::JS_allow(const Napi::CallbackInfo& info) {
+  std::vector<uint32_t> mask;
+  if (info[0].IsTypedArray()) {
+    const Napi::Uint32Array words = info[0].As<Napi::Uint32Array>();
+    mask.assign(words.Data(), words.Data() + words.ElementLength());
+  }
+  generation_->allow(std::move(mask));
 }
 
 void GenerationObject::JS_cancel(const Napi::CallbackInfo& /*info*/) {

@@ -17,11 +17,13 @@ class GenerationObject : public Napi::ObjectWrap<GenerationObject> {
   static void define(Napi::Env env);
   // Throws the engine's error as a JavaScript error.
   static Napi::Value start(Napi::Env env, const std::shared_ptr<Engine>& engine, const GenerateRequest& request,
-                           const Napi::Value& on_progress);
+                           const Napi::Value& on_progress, const Napi::Value& on_sampled);
 
   explicit GenerationObject(const Napi::CallbackInfo& info);
   ~GenerationObject() override;
 
+  // A token was chosen; calls the listener. On the JavaScript thread.
+  void sampled(Napi::Env env, int32_t id);
   // Tokens came or the end did. On the JavaScript thread.
   void wake(Napi::Env env);
 
@@ -29,6 +31,7 @@ class GenerationObject : public Napi::ObjectWrap<GenerationObject> {
   Napi::Value JS_next(const Napi::CallbackInfo& info);
   Napi::Value JS_outcome(const Napi::CallbackInfo& info);
   void JS_cancel(const Napi::CallbackInfo& info);
+  void JS_allow(const Napi::CallbackInfo& info);
   // True when the promise is settled.
   bool settle(Napi::Env env, const Napi::Promise::Deferred& deferred);
 
@@ -38,6 +41,7 @@ class GenerationObject : public Napi::ObjectWrap<GenerationObject> {
   std::shared_ptr<Progress> progress_;
   std::shared_ptr<Generation> generation_;
   std::optional<Napi::Promise::Deferred> waiting_;
+  Napi::FunctionReference on_sampled_;
   bool ended_ = false;
 };
 

@@ -151,6 +151,8 @@ struct GenerateRequest {
   uint64_t min_tokens = 0;
   std::vector<int32_t> stop_tokens;
   std::vector<std::vector<int32_t>> stop_sequences;
+  // Each token waits for Generation::allow(), which says what may come; other requests go on meanwhile.
+  bool constrained = false;
   int alternatives = 0;
 };
 
@@ -162,7 +164,7 @@ struct TokenBatch {
 };
 
 struct GenerateOutcome {
-  std::string cause;  // StopCause: "stop_token", "stop_sequence", "length", "context", "cancelled"
+  std::string cause;  // StopCause: "stop_token", "stop_sequence", "grammar", "length", "context", "cancelled"
   int32_t stop_token = -1;
   int32_t stop_sequence = -1;
   uint64_t prompt_tokens = 0;
@@ -212,6 +214,9 @@ class Generation {
   bool next(TokenBatch& batch);
   // As next(), without waiting. `pending` arms on_ready: it is called once when a token arrives or the generation ends.
   Poll poll(TokenBatch& batch);
+  // What the next token of a constrained request may be: bit id % 32 of word id / 32. Called once at the beginning and
+  // once after each on_sampled; none at all (an empty vector) ends the generation with "grammar". Never blocks.
+  void allow(std::vector<uint32_t> mask);
   // Ends the generation within one step; tokens made so far are still delivered. Never blocks.
   void cancel();
   // Waits for the end, whether or not the tokens were read (a reader that stops reading must cancel). Throws as next().
@@ -223,6 +228,8 @@ class Generation {
 
 struct GenerateCallbacks {
   ProgressCallback on_progress;
+  // Of a constrained request: a token was chosen, whether or not it is delivered yet.
+  std::function<void(int32_t id)> on_sampled;
   ReadyCallback on_ready;
 };
 

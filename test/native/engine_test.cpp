@@ -135,6 +135,75 @@ TEST(engine_stops_at_sequences_and_holds_them_back) {
   THROWS("request.invalid", loaded.engine.generate(request));
 }
 
+namespace {
+
+// Allows the tokens below `limit`.
+std::vector<uint32_t> mask_below(int32_t limit) {
+  std::vector<uint32_t> mask(3, 0);
+  for (int32_t id = 0; id < limit; ++id) mask[static_cast<size_t>(id / 32)] |= 1u << (id % 32);
+  return mask;
+}
+
+}  // namespace
+
+TEST(engine_constrained_tokens_wait_for_their_mask) {
+  Loaded loaded({}, 256);
+  GenerateRequest request = loaded.request(prompt(20), 6);
+  request.constrained = true;
+  std::mutex mutex;
+  std::vector<int32_t> sampled;
+  std::condition_variable changed;
+  GenerateCallbacks callbacks;
+  callbacks.on_sampled = [&](int32_t id) {
+    const std::lock_guard lock(mutex);
+    sampled.push_back(id);
+    changed.notify_all();
+  };
+  const auto held = loaded.engine.generate(request, callbacks);
+  // Others go on while it waits, and their passes do not touch what it waits with.
+  for (int i = 0; i < 3; ++i) EQUAL(read_all(*loaded.engine.generate(loaded.request(prompt(30, 3), 20))).size(), 20u);
+  {
+    const std::lock_guard lock(mutex);
+    EQUAL(sampled.size(), 0u);
+  }
+  for (size_t step = 0; step < 6; ++step) {
+    held->allow(mask_below(static_cast<int32_t>(5 + step)));
+    std::unique_lock lock(mutex);
+    changed.wait(lock, [&] { return sampled.size() > step; });
+    CHECK(sampled[step] < static_cast<int32_t>(5 + step));
+  }
+  CHECK(read_all(*held) == sampled);
+  EQUAL(held->outcome().cause, "length");
+
+  // The same tokens as scoring says: the likeliest of the allowed ones.
+  std::vector<int32_t> tokens = request.tokens;
+  for (size_t step = 0; step < 6; ++step) {
+    const std::vector<float> scores = loaded.engine.score(loaded.model.handle, tokens, tokens.size() - 1);
+    const auto best = std::max_element(scores.begin(), scores.begin() + static_cast<std::ptrdiff_t>(5 + step));
+    EQUAL(sampled[step], static_cast<int32_t>(best - scores.begin()));
+    tokens.push_back(sampled[step]);
+  }
+}
+
+TEST(engine_constrained_waits_end_with_the_grammar_cancel_and_close) {
+  Loaded loaded({}, 128);
+  GenerateRequest request = loaded.request(prompt(20), 50);
+  request.constrained = true;
+  const auto done = loaded.engine.generate(request);
+  done->allow({});
+  EQUAL(read_all(*done).size(), 0u);
+  EQUAL(done->outcome().cause, "grammar");
+  const auto cancelled = loaded.engine.generate(request);
+  cancelled->cancel();
+  EQUAL(cancelled->outcome().cause, "cancelled");
+  const auto masked = loaded.engine.generate(request);
+  masked->allow(std::vector<uint32_t>(3, 0));
+  THROWS("request.invalid", masked->outcome());
+  const auto waiting = loaded.engine.generate(request);
+  loaded.engine.close();
+  EQUAL(waiting->outcome().cause, "cancelled");
+}
+
 TEST(engine_reaches_the_least_length_before_it_stops) {
   Loaded loaded({}, 128);
   GenerateRequest request = loaded.request(prompt(20), 30);

@@ -62,6 +62,21 @@ void Generation::Shared::progress(const EngineProgress& progress) {
   if (callbacks.on_progress) callbacks.on_progress(progress);
 }
 
+void Generation::Shared::sampled(int32_t id) {
+  const std::lock_guard lock(callback_mutex);
+  if (callbacks.on_sampled) callbacks.on_sampled(id);
+}
+
+bool Generation::Shared::has_mask() const {
+  const std::lock_guard lock(mutex);
+  return mask.has_value();
+}
+
+std::optional<std::vector<uint32_t>> Generation::Shared::take_mask() {
+  const std::lock_guard lock(mutex);
+  return std::exchange(mask, std::nullopt);
+}
+
 void Generation::Shared::silence() {
   const std::lock_guard lock(callback_mutex);
   callbacks = {};
@@ -103,6 +118,14 @@ Poll Generation::poll(TokenBatch& batch) {
   }
   shared_->signal->wake();
   return Poll::ready;
+}
+
+void Generation::allow(std::vector<uint32_t> mask) {
+  {
+    const std::lock_guard lock(shared_->mutex);
+    shared_->mask = std::move(mask);
+  }
+  shared_->signal->wake();
 }
 
 void Generation::cancel() {

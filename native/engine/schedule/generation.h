@@ -51,6 +51,10 @@ struct Generation::Shared {
   void finish(const GenerateOutcome& result);
   void fail(std::exception_ptr error);
   void progress(const EngineProgress& progress);
+  void sampled(int32_t id);
+  bool has_mask() const;
+  // Null: there is none yet.
+  std::optional<std::vector<uint32_t>> take_mask();
   // No callback runs after this returns.
   void silence();
 
@@ -62,6 +66,7 @@ struct Generation::Shared {
   TokenBatch buffer;
   bool ended = false;
   bool armed = false;
+  std::optional<std::vector<uint32_t>> mask;  // for the next token
   std::exception_ptr error;
   GenerateOutcome outcome;
 

@@ -27,6 +27,8 @@ struct Scheduler::Job {
   sample::Stops stops{{}};
   std::deque<TokenBatch> held;  // may be the beginning of a stop sequence
   size_t alternatives = 0;
+  bool constrained = false;
+  std::vector<float> logits;  // kept while the mask is waited for: the model's own belong to the next pass
 
   state::Sequence* sequence = nullptr;  // null: waiting for pages
   bool started = false;

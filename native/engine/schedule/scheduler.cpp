@@ -65,6 +65,7 @@ std::shared_ptr<Generation> Scheduler::generate(const GenerateRequest& request, 
   job->stop_tokens = request.stop_tokens;
   job->stops = sample::Stops(request.stop_sequences);
   job->alternatives = static_cast<size_t>(request.alternatives);
+  job->constrained = request.constrained;
   job->shared = shared;
   auto generation = std::make_shared<Generation>(shared);
   submit(std::move(job));
@@ -141,12 +142,17 @@ void Scheduler::admit() {
   for (const JobPointer& job : jobs_) running_.push_back(job->cancel);
 }
 
-bool Scheduler::runnable(const Job& job) const {
+bool Scheduler::wanted(const Job& job) const {
   return !job.starved && !(job.shared && job.shared->full());
+}
+
+bool Scheduler::runnable(const Job& job) const {
+  return wanted(job) && (job.logits.empty() || job.shared->has_mask());
 }
 
 bool Scheduler::step(Job& job) {
   try {
+    if (!job.logits.empty()) return sample(job, std::exchange(job.logits, {}));
     if (job.sequence == nullptr && !begin(job)) return true;
     const size_t position = job.sequence->tokens.size();
     size_t count = std::min(job.tokens.size() - position, static_cast<size_t>(model_->most_tokens()));
@@ -158,7 +164,12 @@ bool Scheduler::step(Job& job) {
       return false;
     }
     if (job.sequence->tokens.size() < job.tokens.size()) return true;
-    if (!job.scored) return sample(job);
+    if (!job.scored) {
+      const std::span<const float> logits(model_->logits(0), static_cast<size_t>(model_->vocabulary()));
+      if (!job.constrained || job.shared->has_mask()) return sample(job, logits);
+      job.logits.assign(logits.begin(), logits.end());
+      return true;
+    }
     end(job, "");
     return false;
   } catch (const std::bad_alloc&) {
@@ -202,7 +213,8 @@ Scheduler::Job* Scheduler::victim(const Job& job) {
   Job* found = nullptr;
   for (const JobPointer& other : jobs_) {
     if (other.get() == &job || other->sequence == nullptr) continue;
-    if (other->order < job.order && runnable(*other)) continue;
+    // Whoever waits for a mask keeps its room: it will run before long.
+    if (other->order < job.order && wanted(*other)) continue;
     if (found == nullptr || other->order > found->order) found = other.get();
   }
   return found;
@@ -290,11 +302,19 @@ void Scheduler::keep_scores(Job& job, size_t count) {
   }
 }
 
-bool Scheduler::sample(Job& job) {
+bool Scheduler::sample(Job& job, std::span<const float> logits) {
   const auto begin = std::chrono::steady_clock::now();
-  const std::span<const float> logits(model_->logits(0), static_cast<size_t>(model_->vocabulary()));
   const bool may_end = job.tokens.size() - job.prompt >= job.least_tokens;
   sample::Sampler::Input input{logits, job.tokens};
+  std::vector<uint32_t> mask;
+  if (job.constrained) {
+    mask = job.shared->take_mask().value();
+    if (mask.empty()) {
+      end(job, "grammar");
+      return false;
+    }
+    input.allowed = mask;
+  }
   if (!may_end) input.banned = job.stop_tokens;
   const int32_t id = job.sampler.choose(input);
   if (std::ranges::find(job.stop_tokens, id) != job.stop_tokens.end()) {
@@ -314,6 +334,7 @@ bool Scheduler::sample(Job& job) {
     }
   }
   job.tokens.push_back(id);
+  if (job.constrained) job.shared->sampled(id);
   if (job.tokens.size() - job.prompt > 1) job.outcome.decode_milliseconds += milliseconds_since(begin);
   job.held.push_back(std::move(token));
   const std::span<const int32_t> generated = std::span<const int32_t>(job.tokens).subspan(job.prompt);

@@ -40,6 +40,8 @@ class Scheduler {
   void submit(JobPointer job);
   void loop();
   void admit();
+  // Has all it needs from others but the room: its reader is not behind.
+  bool wanted(const Job& job) const;
   bool runnable(const Job& job) const;
   // One step. False: the job has ended and was told so.
   bool step(Job& job);
@@ -51,7 +53,7 @@ class Scheduler {
   bool compute(Job& job, size_t count);
   // Slots for what is to be kept of `count` tokens about to be computed.
   std::vector<backend::Checkpoint> checkpoints(const Job& job, size_t count);
-  bool sample(Job& job);
+  bool sample(Job& job, std::span<const float> logits);
   void deliver(Job& job, size_t kept);
   void keep_scores(Job& job, size_t count);
   void suspend(Job& job);

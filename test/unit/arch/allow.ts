@@ -21,9 +21,11 @@ export const scriptRows: readonly Row[] = [
   { part: "app/platform.d.ts", may: [], packages: [] },
   { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },
   { part: "app/chat", may: ["app/contract", "app/engine.ts", "app/error.ts"], packages: ["zod"] },
+  { part: "app/grammar", may: ["app/engine.ts", "app/error.ts"], packages: [] },
   { part: "app/token", may: ["app/engine.ts", "app/error.ts"], packages: [] },
 
-  { part: "native", may: ["app"], packages: ["node"] },
+  { part: "native", may: ["app", "native/grammar"], packages: ["node"] },
+  { part: "native/grammar", may: ["app", "native/addon.ts"], packages: ["node", "@mlc-ai/web-xgrammar"] },
 
   { part: "main/setting", may: ["app"], packages: ["node", "zod"] },
   { part: "main/store", may: ["app"], packages: ["node", "zod", "better-sqlite3"] },
@@ -119,6 +121,8 @@ export const scriptRows: readonly Row[] = [
       "@axe-core/playwright",
       "ws",
       "zod",
+      "ajv",
+      "ajv-formats",
       "better-sqlite3",
       "fastify",
       "electron",

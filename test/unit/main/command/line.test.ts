@@ -105,6 +105,7 @@ describe("usage", () => {
     [["run", "--suppress", "1.5", "x"], "--suppress"],
     [["run", "--samplers", "top_k;best", "x"], "--samplers"],
     [["run", "--stop", "", "x"], "--stop"],
+    [["run", "--json", "--regex", "a", "x"], "--json and --regex"],
     [["run", "-"], "empty"],
     [["serve", "--port", "70000"], "65535"],
     [["models", "x"], '"x"'],

@@ -1,0 +1,148 @@
+/** What can be known of a grammar before it is compiled: rules that are not there, and rules that never come to an end. */
+import { HalogenError } from "../error.ts";
+import type { Expression, Grammar } from "./expression.ts";
+
+/** Rules that match at least one finite text. */
+export function productiveRules({ rules }: Grammar): Set<string> {
+  const productive = new Set<string>();
+  const can = (expression: Expression): boolean => {
+    switch (expression.kind) {
+      case "text":
+        return true;
+      case "class":
+        return expression.ranges.length > 0;
+      case "rule":
+        return productive.has(expression.name);
+      case "sequence":
+        return expression.parts.every(can);
+      case "choice":
+        return expression.parts.some(can);
+      case "repeat":
+        return expression.least === 0 || can(expression.part);
+    }
+  };
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const [name, body] of rules) {
+      if (productive.has(name) || !can(body)) continue;
+      productive.add(name);
+      grew = true;
+    }
+  }
+  return productive;
+}
+
+/** Without the parts that match nothing: dead branches are no fault, and the compiler need not meet them. Throws grammar.impossible when nothing is left. */
+export function pruned(
+  grammar: Grammar,
+  detailOf: (rule: string) => Record<string, string | number> = () => ({}),
+): Grammar {
+  const productive = productiveRules(grammar);
+  if (!productive.has(grammar.root)) {
+    const culprit =
+      [...grammar.rules.keys()].find((name) => !productive.has(name) && name !== grammar.root) ?? grammar.root;
+    throw new HalogenError("grammar.impossible", `No text fits this grammar: "${culprit}" never comes to an end`, {
+      hint: "Give it an alternative that ends.",
+      detail: { rule: culprit, ...detailOf(culprit) },
+    });
+  }
+  const used = new Map<string, Expression>();
+  const visit = (name: string): void => {
+    if (used.has(name)) return;
+    const body = simplified(grammar.rules.get(name) as Expression, productive) as Expression;
+    used.set(name, body);
+    for (const other of mentioned(body)) visit(other);
+  };
+  visit(grammar.root);
+  return { root: grammar.root, rules: used };
+}
+
+/** null: matches nothing. */
+function simplified(expression: Expression, productive: ReadonlySet<string>): Expression | null {
+  switch (expression.kind) {
+    case "text":
+      return expression;
+    case "class":
+      return expression.ranges.length > 0 ? expression : null;
+    case "rule":
+      return productive.has(expression.name) ? expression : null;
+    case "sequence": {
+      const parts = expression.parts.map((part) => simplified(part, productive));
+      return parts.includes(null) ? null : { ...expression, parts: parts as Expression[] };
+    }
+    case "choice": {
+      const parts = expression.parts.map((part) => simplified(part, productive)).filter((part) => part !== null);
+      return parts.length > 0 ? { ...expression, parts } : null;
+    }
+    case "repeat": {
+      const part = expression.most === 0 ? null : simplified(expression.part, productive);
+      if (part !== null) return { ...expression, part };
+      return expression.least === 0 ? { kind: "text", text: "" } : null;
+    }
+  }
+}
+
+export function mentioned(expression: Expression): string[] {
+  switch (expression.kind) {
+    case "rule":
+      return [expression.name];
+    case "repeat":
+      return mentioned(expression.part);
+    case "sequence":
+    case "choice":
+      return expression.parts.flatMap(mentioned);
+    default:
+      return [];
+  }
+}
+
+/** Rules that match the empty text. */
+export function nullableRules({ rules }: Grammar): Set<string> {
+  const nullable = new Set<string>();
+  for (let grew = true; grew; ) {
+    grew = false;
+    for (const [name, body] of rules) {
+      if (nullable.has(name) || !canBeEmpty(body, nullable)) continue;
+      nullable.add(name);
+      grew = true;
+    }
+  }
+  return nullable;
+}
+
+export function canBeEmpty(part: Expression, nullable: ReadonlySet<string>): boolean {
+  const inner = (each: Expression): boolean => canBeEmpty(each, nullable);
+  if (part.kind === "text") return part.text === "";
+  if (part.kind === "rule") return nullable.has(part.name);
+  if (part.kind === "repeat") return part.least === 0 || inner(part.part);
+  if (part.kind === "sequence") return part.parts.every(inner);
+  return part.kind === "choice" && part.parts.some(inner);
+}
+
+/** Throws grammar.unsupported for a grammar so large that compiling it would take minutes. */
+export function checkSize({ rules }: Grammar, most = 10_000): void {
+  const sizeOf = (expression: Expression): number => {
+    switch (expression.kind) {
+      case "text":
+        return expression.text.length;
+      case "repeat": {
+        // Written out as print.ts does it: up to a block, then blocks.
+        const times = Math.max(1, expression.least, expression.most ?? 0);
+        return 1 + sizeOf(expression.part) * Math.min(times, 192) + Math.ceil(times / 64);
+      }
+      case "sequence":
+      case "choice":
+        return 1 + expression.parts.reduce((sum, part) => sum + sizeOf(part), 0);
+      default:
+        return 1;
+    }
+  };
+  let size = 0;
+  for (const body of rules.values()) size += sizeOf(body);
+  if (size <= most) return;
+  throw new HalogenError(
+    "grammar.unsupported",
+    `This grammar has ${size} parts, with repetitions written out; at most ${most} can be used`,
+    { hint: "Use smaller bounds for lengths and counts, or none.", detail: { size, most } },
+  );
+}
