@@ -1,9 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { noSampling, ourSampling } from "../../../../app/contract/session.ts";
 import { hashOfSession, sessionOfHash } from "../../../../renderer/logic/address.ts";
 import { clamp, markPieces } from "../../../../renderer/logic/excerpt.ts";
 import { describe as describeKey, matches } from "../../../../renderer/logic/key.ts";
 import { countLines, isLongPaste } from "../../../../renderer/logic/paste.ts";
-import { parseField, samplingFields } from "../../../../renderer/logic/sampling.ts";
+import {
+  hintOf,
+  parseField,
+  parseTexts,
+  samplingFields,
+  samplingGroups,
+  showTexts,
+} from "../../../../renderer/logic/sampling.ts";
+import { smallModel } from "../../../fixtures/page/sample.ts";
 
 describe("search snippets", () => {
   test("are cut at their matches, and give the whole text back", () => {
@@ -79,4 +88,29 @@ test("sampling fields take numbers in range, empty as the model's own, and refus
   expect(parseField(temperature, "9")).toBeUndefined();
   expect(parseField(temperature, "warm")).toBeUndefined();
   expect(parseField(topK, "40.5")).toBeUndefined();
+});
+
+test("a value that the model file asks for is said to be the model's own", () => {
+  const asked = { ...smallModel, defaults: { ...ourSampling, temperature: 0.6 }, hints: ["temperature" as const] };
+  expect(hintOf("temperature", asked)).toBe("Model's own: 0.6.");
+  expect(hintOf("topK", asked)).toBeNull();
+  expect(hintOf("temperature", null)).toBeNull();
+});
+
+test("texts stand one a line, and come back as they were", () => {
+  expect(parseTexts("User:\n\n\\n\n\\tx\\\\n")).toEqual(["User:", "\n", "\tx\\n"]);
+  expect(parseTexts("\n")).toBeNull();
+  for (const texts of [
+    ["\n", ":", '"', "*"],
+    ["\\n", "a\tb"],
+  ])
+    expect(parseTexts(showTexts(texts))).toEqual(texts);
+});
+
+test("every number that a chat may choose has one field", () => {
+  const fields = [...samplingFields, ...samplingGroups.flatMap((group) => group.fields)].map(({ key }) => key);
+  const texts = samplingGroups.flatMap((group) => (group.texts === null ? [] : [group.texts.key]));
+  expect(new Set(fields).size).toBe(fields.length);
+  const others = ["logitBias", "suppress", "order"];
+  expect([...fields, ...texts, ...others].sort()).toEqual(Object.keys(noSampling).sort());
 });
