@@ -50,7 +50,7 @@ export const run: Command = {
     try {
       const reply = await answer(context, application, { text: prompt, responseFormat }, sampling);
       if (context.values.stats === true) context.io.err(describeStats(reply));
-      return finish(context, reply);
+      return finish(context, reply, responseFormat !== null);
     } finally {
       await application.close();
     }
@@ -163,8 +163,12 @@ function createPrinter(io: Io) {
   };
 }
 
-function finish({ signal }: CommandContext, reply: Message): number {
+function finish({ signal, io }: CommandContext, reply: Message, constrained: boolean): number {
   if (reply.error !== null) throw fromWire(reply.error);
+  if (constrained && reply.status === "length") {
+    io.err("halogen: The reply was cut off at its longest length, so it does not match as a whole.\n");
+    return exitCode.failed;
+  }
   return signal.aborted ? exitCode.interrupted : exitCode.done;
 }
 

@@ -147,6 +147,8 @@ describe("run", () => {
 
   test("the token limit ends it", async () => {
     expect(await halogen(["run", "-n", "3", "hello"])).toMatchObject({ code: 0, out: "You\n" });
+    const cut = await halogen(["run", "-n", "3", "--json", "hello"]);
+    expect([cut.code, cut.err]).toEqual([1, expect.stringContaining("cut off")]);
   });
 
   test("a model by file name, by name in any case, and by path", async () => {
