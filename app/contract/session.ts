@@ -72,6 +72,9 @@ export const samplingOptionsSchema = z.object({
   seed: z.number().int().min(0).max(4_294_967_295).nullable(),
   minTokens: z.number().int().min(0).max(10_000_000).nullable(),
   maxTokens: z.number().int().min(1).nullable(),
+  /** Whether the model thinks before it answers, and at which of its levels; what its template does not offer counts for nothing. */
+  thinking: z.boolean().nullable(),
+  effort: z.string().min(1).max(40).nullable(),
 });
 
 /** Nothing chosen. */

@@ -157,7 +157,7 @@ export function startTurn(options: TurnOptions): Turn {
       const prompt = buildPrompt({
         dialect,
         system: options.session.system,
-        choice: { thinking: null, effort: null },
+        choice: options.session.sampling,
         path: options.path,
         begun: options.continues ? options.reply : null,
         now: new Date(clock()),

@@ -16,6 +16,7 @@ import {
 } from "./command.ts";
 import { formatHelp, formatOptions, type ResponseFormat, readFormat } from "./format.ts";
 import { readSampling, samplingHelp, samplingOptions } from "./sampling.ts";
+import { readThinking, thinkingHelp, thinkingOptions } from "./thinking.ts";
 
 export const run: Command = {
   name: "run",
@@ -26,6 +27,7 @@ export const run: Command = {
     system: { type: "string", short: "s" },
     ...samplingOptions,
     ...formatOptions,
+    ...thinkingOptions,
     context: { type: "string" },
     save: { type: "boolean" },
     stats: { type: "boolean" },
@@ -35,6 +37,7 @@ export const run: Command = {
     ["-s, --system S", "a system prompt"],
     ...samplingHelp,
     ...formatHelp,
+    ...thinkingHelp,
     ["--context N", "tokens of context (as the settings say)"],
     ["--save", "keep it as a chat of the app, which must not run meanwhile"],
     ["--stats", "print the counts and rates on standard error"],
@@ -96,10 +99,11 @@ async function answer(
   const { io, signal } = context;
   const { service } = application;
   const modelId = await chooseModel(context, application);
+  const thinking = readThinking(context, application.library.get(modelId));
   const system = stringOption(context, "system");
   const created = await service.handle("session.create", { modelId, ...(system === undefined ? {} : { system }) });
   const sessionId = (created as { id: string }).id;
-  await service.handle("session.update", { sessionId, sampling });
+  await service.handle("session.update", { sessionId, sampling: { ...sampling, ...thinking } });
 
   const printer = createPrinter(io);
   let stop: () => void = () => undefined;

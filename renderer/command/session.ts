@@ -75,8 +75,10 @@ export async function setSampling(page: Page, patch: Partial<SamplingOptions>): 
     page.ui.setState((state) => ({ newChat: { ...state.newChat, sampling: { ...state.newChat.sampling, ...patch } } }));
 }
 
+/** Thinking has a control of its own, and stays. */
 export function resetSampling(page: Page): Promise<void> {
-  return setSampling(page, noSampling);
+  const { thinking: _thinking, effort: _effort, ...sampling } = noSampling;
+  return setSampling(page, sampling);
 }
 
 /** Opens the chat a hit is in, on the branch that holds it, and scrolls there. */

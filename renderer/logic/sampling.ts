@@ -140,5 +140,6 @@ export function showTexts(texts: readonly string[] | null): string {
 }
 
 export function changedCount(options: SamplingOptions): number {
-  return Object.values(options).filter((value) => value !== null).length;
+  const { thinking: _thinking, effort: _effort, ...sampling } = options;
+  return Object.values(sampling).filter((value) => value !== null).length;
 }

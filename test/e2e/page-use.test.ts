@@ -24,6 +24,42 @@ const requests = (name: string) =>
     name,
   );
 
+describe("thinking", () => {
+  const thinking = () => open.page.getByRole("button", { name: "Thinking", exact: true });
+  const effort = () => open.page.getByRole("combobox", { name: "Thinking effort" });
+  const updates = async () => (await requests("session.update")).map((one) => (one as { sampling: object }).sampling);
+
+  test("is a switch where the template has one, and stays as it was set", async () => {
+    open = await browser.open("thinking-switch");
+    await expect.poll(() => thinking().getAttribute("aria-pressed")).toBe("true");
+    expect(await effort().count()).toBe(0);
+    await thinking().click();
+    await expect.poll(() => thinking().getAttribute("aria-pressed")).toBe("false");
+    expect(await updates()).toEqual([{ thinking: false }]);
+    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
+  });
+
+  test("has levels where the template has them, and no switch where it has none", async () => {
+    open = await browser.open("thinking-effort");
+    await open.page.getByText("Always thinks").waitFor();
+    expect(await thinking().count()).toBe(0);
+    expect(await effort().locator("option").allInnerTexts()).toEqual(["Medium effort", "Low effort", "High effort"]);
+    await effort().selectOption("high");
+    await expect.poll(() => effort().inputValue()).toBe("high");
+    await effort().selectOption("");
+    await expect.poll(() => effort().inputValue()).toBe("");
+    expect(await updates()).toEqual([{ effort: "high" }, { effort: null }]);
+    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
+  });
+
+  test("is not there for a model whose template knows none", async () => {
+    open = await browser.open("chat");
+    await button("Sampling").waitFor();
+    expect((await thinking().count()) + (await effort().count())).toBe(0);
+    expect(await open.page.getByText("Always thinks").count()).toBe(0);
+  });
+});
+
 describe("versions", () => {
   test("fault 70: with three forks, every message is reached by arrows, also after the session is read again", async () => {
     open = await browser.open("new");

@@ -12,6 +12,7 @@ import { fitHeight } from "./fit-height.ts";
 import { ModelPicker } from "./model-picker.tsx";
 import { Sampling } from "./sampling.tsx";
 import { SystemPrompt } from "./system-prompt.tsx";
+import { Thinking } from "./thinking.tsx";
 
 const highest = 240;
 
@@ -108,6 +109,7 @@ export function Composer() {
         />
         <div className="composer-row">
           <ModelPicker />
+          <Thinking />
           <SystemPrompt key={`system ${sessionId}`} />
           <Sampling />
           <span className="spring" />

@@ -49,6 +49,16 @@ describe("a turn", () => {
     );
   });
 
+  it("asks the template to think or not, and leaves what the user wrote alone", async () => {
+    const h = harness({ replies: [["x"]] });
+    await h.ask(h.session({ sampling: { thinking: false } }), "x");
+    await h.ask(h.session({ sampling: { thinking: true } }), "x");
+    // A level that this template does not have.
+    await h.ask(h.session({ sampling: { effort: "high" } }), "x");
+    const head = "<|im_start|>user\nx<|im_end|>\n<|im_start|>assistant\n";
+    expect(h.prompts()).toEqual([`${head}<think>\n\n</think>\n\n`, head, head]);
+  });
+
   it("uses the chat's sampling over the model's", async () => {
     const h = harness({ replies: [["x"]] });
     await h.ask(h.session({ sampling: { temperature: 0, seed: 7, maxTokens: 5 } }), "x");
