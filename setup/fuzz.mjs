@@ -16,7 +16,7 @@ const fuzz = join(cache, "fuzz");
 /** Most bytes of an input, and seconds for one: what takes longer is a finding. A template may use up its own patience several times. */
 const targets = {
   gguf: { length: 100_000, seconds: 10, native: true },
-  folder: { length: 200_000, seconds: 10, native: true },
+  folder: { length: 420_000, seconds: 10, native: true },
   tokenizer: { length: 4096, seconds: 10, native: false },
   template: { length: 8192, seconds: 30, native: false },
 };

@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { golden, goldenFamilies } from "../fixtures/architecture.ts";
 import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
+import { paroGolden, safetensors } from "../fixtures/paroquant.ts";
 import { blockFormats, quantisedLlama, quantisedParts, randomBlocks } from "../fixtures/quantised-model.ts";
 
 /** Larger ones cost more time than they find. */
@@ -140,6 +141,34 @@ function* folders(): Generator<[name: string, bytes: Uint8Array]> {
     ]),
   ];
   yield ["split-alone", folder(1, [[8, first]])];
+  for (const family of ["qwen35", "qwen35moe"] as const) {
+    const { config, tensors: stored } = paroGolden(family);
+    const file = safetensors(stored);
+    const described: [number, Uint8Array] = [0, Buffer.from(JSON.stringify(config))];
+    // The larger one is cut behind its header, which says what its size says again.
+    const most = family === "qwen35" ? file.length : 8 + Number(file.readBigUInt64LE(0)) + 4096;
+    yield [`paroquant-${family}`, folder(0, [described, [1, file.subarray(0, most)]])];
+  }
+  const empty = safetensors(
+    [],
+    JSON.stringify({ t: { dtype: "F32", shape: [2 ** 31, 2 ** 31, 2], data_offsets: [0, 2 ** 62] } }),
+  );
+  yield [
+    "bomb-safetensors",
+    folder(0, [
+      [0, Buffer.from('{"model_type":"qwen3_5"}')],
+      [1, empty],
+    ]),
+  ];
+  const deep = Buffer.from("[".repeat(20_000));
+  yield [
+    "bomb-json",
+    folder(0, [
+      [0, deep],
+      [1, empty],
+      [5, deep],
+    ]),
+  ];
 }
 
 const own = [
