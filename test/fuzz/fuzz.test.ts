@@ -7,6 +7,7 @@ import { describe, expect, it } from "vitest";
 const root = join(import.meta.dirname, "..", "..");
 const targets = [
   { name: "gguf", runs: 3000 },
+  { name: "folder", runs: 1500 },
   { name: "tokenizer", runs: 20_000 },
   { name: "template", runs: 2000 },
 ];
