@@ -22,7 +22,9 @@ it("covers every format that the engine computes", async () => {
   const engine = createNativeEngine({ threads: 1 });
   const { formats } = await engine.info();
   await engine.close();
-  expect([...formats].sort()).toEqual(Object.keys(blockFormats).sort());
+  // AWQ4 stands in no GGUF file: paroquant.test.ts holds it.
+  const inFiles = formats.filter((format) => format !== "AWQ4");
+  expect(inFiles.sort()).toEqual(Object.keys(blockFormats).sort());
   expect(goldenFormats).toEqual(Object.keys(blockFormats));
 });
 
