@@ -158,7 +158,7 @@ class Parser {
         malformed("starts at " + std::to_string(tensor.offset) + ", beyond any file");
       }
       tensor.offset = *start;
-      tensor.data = data_ + *start;
+      if (*end <= size_) tensor.data = data_ + *start;
       tensor.mapping = part_.mapping.get();
       if (*end > size_) {
         ++missing;
