@@ -26,6 +26,7 @@ struct PairAttention {
   static constexpr float kMostWeight = 2.146e9f / kLargestValue;  // sum of a block's weights, rounding left out
   static constexpr float kNothing = 1e-30f;                       // a largest weight or element below it counts as zero
 
+  // Integers hold neither infinities nor what is no number: times zero, those go beside them to the result (`poison`).
   // All counts in 32-bit words. width: head_dim in whole spans.
   struct Scratch {
     int64_t width;
@@ -35,6 +36,7 @@ struct PairAttention {
     int32_t* weight;                       // [kRows][kKeys / 2]
     float* sum;                            // [row][width]
     float *query_scale, *largest, *total;  // [row]
+    float* poison;                         // [row] 0, or no number where the row met what is not finite
     float *key_scale, *value_scale;        // [kKeys]
     float* score;                          // [kRows][kKeys]
     float *shrink, *weight_scale, *lane;   // a lane per row: of the sum so far, of the weights, and for passing on
@@ -56,6 +58,7 @@ struct PairAttention {
       query_scale = floats(kChunkRows);
       largest = floats(kChunkRows);
       total = floats(kChunkRows);
+      poison = floats(kChunkRows);
       key_scale = floats(kKeys);
       value_scale = floats(kKeys);
       score = floats(kRows * kKeys);
@@ -71,7 +74,7 @@ struct PairAttention {
     const Scratch scratch(run.scratch, run.head_dim);
     const int64_t padded = round_up(rows, kRows);
     for (int64_t i = 0; i < padded; ++i) {
-      load_query(run, scratch, row + i, i, i < rows);
+      scratch.poison[i] = load_query(run, scratch, row + i, i, i < rows);
       Rows::begin_row(run, row + i, scratch.largest[i], scratch.total[i]);
     }
     std::memset(scratch.sum, 0, static_cast<size_t>(padded * scratch.width) * sizeof(float));
@@ -79,8 +82,7 @@ struct PairAttention {
     for (int64_t key = begin; key < end;) {
       const Keys keys = Rows::keys_at(run, key, end);
       key += keys.count;
-      load_keys(run, scratch, keys);
-      load_values(run, scratch, keys);
+      const float poison = load_keys(run, scratch, keys) + load_values(run, scratch, keys);
       float largest_scale = 0;
       for (int64_t k = 0; k < keys.count; ++k) {
         if (scratch.value_scale[k] > largest_scale) largest_scale = scratch.value_scale[k];
@@ -91,10 +93,12 @@ struct PairAttention {
         for (int64_t first = 0; first < keys.count; first += kSpan) score(scratch, i, first);
         soften(run, scratch, keys, row + i, row + last, i, largest_scale);
         for (int64_t part = 0; part < kRows; part += kRows / 2) accumulate_rows(scratch, i, part, keys.count);
+        for (int64_t r = 0; r < kRows; ++r) scratch.poison[i + r] += poison;
       }
     }
     for (int64_t i = 0; i < rows; ++i) {
-      Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.largest[i], scratch.total[i]);
+      Rows::end_row(run, row + i, scratch.sum + i * scratch.width, scratch.largest[i],
+                    scratch.total[i] + scratch.poison[i]);
     }
   }
 
@@ -109,12 +113,12 @@ struct PairAttention {
 
   HALOGEN_INLINE static float inverse(float factor) { return factor > 0 ? 1.0f / factor : 0.0f; }
 
-  static void load_query(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t i, bool present) {
+  static float load_query(const AttentionRun& run, const Scratch& scratch, int64_t row, int64_t i, bool present) {
     int32_t* to = scratch.query + i / kRows * kRows * scratch.width / 2 + i % kRows;
     scratch.query_scale[i] = 0;
     if (!present) {
       for (int64_t p = 0; p < scratch.width / 2; ++p) to[p * kRows] = 0;
-      return;
+      return 0;
     }
     const float* from = Rows::query(run, row);
     if constexpr (Kv::kScaled) {
@@ -132,7 +136,7 @@ struct PairAttention {
     // Bytes make shorter keys, which leave more room to queries.
     const float most =
         Kv::kScaled ? kLength * kLength / (127 * __builtin_sqrtf(static_cast<float>(run.head_dim))) : kLength;
-    const float fit = fitting(V::sum(squares), V::largest(peaks), most);
+    const float square = V::sum(squares), fit = fitting(square, V::largest(peaks), most);
     scratch.query_scale[i] = inverse(fit) * run.scale * kLog2E;
     const Float factor = V::set(fit);
     for (int64_t at = 0; at < scratch.width; at += kSpan) {
@@ -141,6 +145,7 @@ struct PairAttention {
       V::store_int(words, V::pair(V::to_int(V::multiply(low, factor)), V::to_int(V::multiply(high, factor))));
       for (int64_t lane = 0; lane < kLanes; ++lane) to[(at / 2 + lane) * kRows] = words[lane];
     }
+    return square * 0.0f;
   }
 
   // Zero beyond the head.
@@ -152,14 +157,16 @@ struct PairAttention {
     return at < head_dim ? Rows::load_part(from, at, head_dim) : V::zero();
   }
 
-  static void load_keys(const AttentionRun& run, const Scratch& scratch, const Keys& keys) {
+  static float load_keys(const AttentionRun& run, const Scratch& scratch, const Keys& keys) {
     float fits[kKeys];
+    float poison = 0;
     for (int64_t i = 0; i < kKeys; ++i) {
       if (i >= keys.count) {
         fits[i] = scratch.key_scale[i] = 0;
       } else if constexpr (Kv::kScaled) {
         fits[i] = 1;
         scratch.key_scale[i] = keys.key_scale[i];
+        poison += keys.key_scale[i] * 0.0f;
       } else {
         const Element* from = keys.key + i * run.head_dim;
         Float squares = V::zero(), peaks = V::zero();
@@ -168,7 +175,9 @@ struct PairAttention {
           squares = V::multiply_add(part, part, squares);
           peaks = V::maximum(V::magnitude(part), peaks);
         }
-        fits[i] = fitting(V::sum(squares), V::largest(peaks), kLength);
+        const float square = V::sum(squares);
+        poison += square * 0.0f;
+        fits[i] = fitting(square, V::largest(peaks), kLength);
         scratch.key_scale[i] = inverse(fits[i]);
       }
     }
@@ -186,6 +195,7 @@ struct PairAttention {
         }
       }
     }
+    return poison;
   }
 
   HALOGEN_INLINE static Int pair_of(const Element* from, int64_t at, int64_t head_dim, Float factor) {
@@ -197,20 +207,25 @@ struct PairAttention {
     return V::pair(V::to_int(low), V::to_int(high));
   }
 
-  static void load_values(const AttentionRun& run, const Scratch& scratch, const Keys& keys) {
+  static float load_values(const AttentionRun& run, const Scratch& scratch, const Keys& keys) {
     float fits[kKeys];
+    float poison = 0;
     for (int64_t i = 0; i < kKeys; ++i) {
       if (i >= keys.count) {
         fits[i] = scratch.value_scale[i] = 0;
       } else if constexpr (Kv::kScaled) {
         fits[i] = 1;
         scratch.value_scale[i] = keys.value_scale[i];
+        poison += keys.value_scale[i] * 0.0f;
       } else {
         const Element* from = keys.value + i * run.head_dim;
-        Float peaks = V::zero();
+        Float peaks = V::zero(), nothing = V::zero();
         for (int64_t at = 0; at < run.head_dim; at += kLanes) {
-          peaks = V::maximum(V::magnitude(Rows::load_part(from, at, run.head_dim)), peaks);
+          const Float part = Rows::load_part(from, at, run.head_dim);
+          peaks = V::maximum(V::magnitude(part), peaks);
+          nothing = V::multiply_add(part, V::zero(), nothing);
         }
+        poison += V::sum(nothing);
         const float peak = V::largest(peaks);
         fits[i] = peak > kNothing ? kLargestValue / peak : 0.0f;
         scratch.value_scale[i] = inverse(fits[i]);
@@ -225,6 +240,7 @@ struct PairAttention {
         }
       }
     }
+    return poison;
   }
 
   HALOGEN_INLINE static Int value_of(const AttentionRun& run, const Keys& keys, int64_t i, int64_t at,
