@@ -3,175 +3,143 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
-#include <cstring>
-#include <fstream>
-#include <iostream>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
 #include <vector>
 
+#include "native/bench/argument.h"
+#include "native/bench/measure.h"
+#include "native/bench/report.h"
 #include "native/bench/serve.h"
 #include "native/engine/engine.h"
 
+namespace halogen::bench {
+
 namespace {
 
-using halogen::Error;
-
-struct Arguments {
-  std::string model;
-  std::string variant;
-  std::string tokens_file;
-  std::string kv_type = "f16";
-  int threads = 0;
-  int prefill = 512;
-  int decode = 128;
-  int repeat = 3;
-  uint64_t context = 0;
-  bool json = false;
-  bool inspect = false;
-  bool pin = false;
-  bool serve = false;
-};
-
-constexpr const char* usage =
-    "halogen-bench MODEL.gguf [--prefill N] [--decode N] [--repeat N] [--threads N] [--variant reference|avx2|avx512] "
-    "[--kv f16|bf16|q8_0|f32|auto]\n"
-    "              [--context N] [--pin] [--json]\n"
-    "halogen-bench MODEL.gguf --greedy IDS.txt [--decode N]   continues whitespace-separated token ids, prints ids\n"
-    "halogen-bench MODEL.gguf --serve                         answers the lines of native/bench/serve.h\n"
-    "halogen-bench MODEL.gguf --inspect                       what the header says\n";
-
-Arguments parse(int count, char** words) {
-  Arguments arguments;
-  const auto value = [&](int& i) -> std::string {
-    if (i + 1 >= count) throw Error("request.invalid", std::string(words[i]) + " needs a value.", usage);
-    return words[++i];
-  };
-  for (int i = 1; i < count; ++i) {
-    const std::string word = words[i];
-    if (word == "--prefill")
-      arguments.prefill = std::stoi(value(i));
-    else if (word == "--decode")
-      arguments.decode = std::stoi(value(i));
-    else if (word == "--repeat")
-      arguments.repeat = std::stoi(value(i));
-    else if (word == "--threads")
-      arguments.threads = std::stoi(value(i));
-    else if (word == "--context")
-      arguments.context = std::stoull(value(i));
-    else if (word == "--variant")
-      arguments.variant = value(i);
-    else if (word == "--kv")
-      arguments.kv_type = value(i);
-    else if (word == "--greedy")
-      arguments.tokens_file = value(i);
-    else if (word == "--json")
-      arguments.json = true;
-    else if (word == "--pin")
-      arguments.pin = true;
-    else if (word == "--serve")
-      arguments.serve = true;
-    else if (word == "--inspect")
-      arguments.inspect = true;
-    else if (arguments.model.empty() && !word.starts_with("--"))
-      arguments.model = word;
-    else
-      throw Error("request.invalid", "Unknown argument " + word + ".", usage);
-  }
-  if (arguments.model.empty() || arguments.prefill < 0 || arguments.decode < 1 || arguments.repeat < 1) {
-    throw Error("request.invalid", "A model is needed, and counts above zero.", usage);
-  }
-  return arguments;
+void print(const std::string& text, FILE* where = stdout) {
+  std::fwrite(text.data(), 1, text.size(), where);
+  std::fflush(where);
 }
 
-double median(std::vector<double> values) {
-  std::ranges::sort(values);
-  return values.empty() ? 0 : values[values.size() / 2];
+void inspect(const ModelInspection& model, bool json) {
+  if (json) {
+    print("{\"name\":" + quoted(model.name) + ",\"architecture\":" + quoted(model.architecture) +
+          ",\"format\":" + quoted(model.format) + ",\"parameters\":" + std::to_string(model.parameters) +
+          ",\"bytes\":" + std::to_string(model.bytes) + ",\"contextLength\":" + std::to_string(model.context_length) +
+          ",\"vocabulary\":" + std::to_string(model.vocabulary_size) +
+          ",\"supported\":" + (model.supported ? "true" : "false") + ",\"problem\":" + quoted(model.problem) + "}\n");
+    return;
+  }
+  print(model.architecture + ", " + model.format + ", " + std::to_string(model.parameters) + " parameters, " +
+        (model.supported ? "supported" : "not supported: ") + model.problem + "\n");
 }
 
-halogen::GenerateOutcome generate(halogen::Engine& engine, uint64_t handle, const std::vector<int32_t>& prompt,
-                                  int count, std::vector<int32_t>& ids) {
-  halogen::GenerateRequest request;
+void greedy(Engine& engine, uint64_t handle, const Arguments& arguments) {
+  GenerateRequest request;
   request.handle = handle;
-  request.tokens = prompt;
-  request.max_tokens = static_cast<uint64_t>(count);
-  const std::shared_ptr<halogen::Generation> generation = engine.generate(request);
-  for (halogen::TokenBatch batch; generation->next(batch);) ids.insert(ids.end(), batch.ids.begin(), batch.ids.end());
-  return generation->outcome();
+  request.tokens = read_ids(arguments.tokens_file);
+  request.max_tokens = arguments.decode;
+  const std::shared_ptr<Generation> generation = engine.generate(request);
+  std::string line;
+  for (TokenBatch batch; generation->next(batch);)
+    for (const int32_t id : batch.ids) line += (line.empty() ? "" : " ") + std::to_string(id);
+  print(line + "\n");
 }
 
-int greedy(halogen::Engine& engine, uint64_t handle, const Arguments& arguments) {
-  std::ifstream file(arguments.tokens_file);
+// Each has a beginning of its own, so that nothing of one before it can be reused.
+std::vector<int32_t> prompt_of(uint64_t length, uint64_t which, uint64_t vocabulary) {
   std::vector<int32_t> prompt;
-  for (int32_t id; file >> id;) prompt.push_back(id);
-  std::vector<int32_t> ids;
-  generate(engine, handle, prompt, arguments.decode, ids);
-  for (size_t i = 0; i < ids.size(); ++i) std::printf(i == 0 ? "%d" : " %d", ids[i]);
-  std::printf("\n");
-  return 0;
+  for (uint64_t i = 0; i < std::max<uint64_t>(length, 1); ++i)
+    prompt.push_back(static_cast<int32_t>((i * 7919 + which + 1) % vocabulary));
+  return prompt;
 }
 
-int bench(halogen::Engine& engine, const halogen::LoadedModel& loaded, const Arguments& arguments, int vocabulary) {
-  std::vector<double> prefill, decode;
-  for (int run = 0; run < arguments.repeat; ++run) {
-    // Each run has its own prompt, so that nothing of the run before can be reused.
-    std::vector<int32_t> prompt;
-    for (int i = 0; i < std::max(arguments.prefill, 1); ++i)
-      prompt.push_back((i * 7919 + (run + 1) * 104729) % vocabulary);
-    std::vector<int32_t> ids;
-    const halogen::GenerateOutcome outcome = generate(engine, loaded.handle, prompt, arguments.decode + 1, ids);
-    prefill.push_back(static_cast<double>(outcome.recomputed) / outcome.prefill_milliseconds * 1000);
-    decode.push_back(static_cast<double>(outcome.generated_tokens - 1) / outcome.decode_milliseconds * 1000);
+Run measured(Engine& engine, uint64_t handle, uint64_t length, const Arguments& arguments,
+             const std::function<std::vector<int32_t>(uint64_t)>& prompt) {
+  Run run{length, arguments.decode, {}, {}};
+  for (uint64_t round = 0; round < arguments.repeat; ++round) {
+    const Measured one = measure(engine, handle, prompt(length), arguments.decode);
+    if (length > 0) run.prefill.push_back(static_cast<double>(length) * 1000 / one.prefill_milliseconds);
+    run.decode.push_back(static_cast<double>(arguments.decode) * 1000 / one.decode_milliseconds);
   }
-  const halogen::EngineInfo info = engine.info();
-  const int threads = arguments.threads > 0 ? arguments.threads : info.threads;
-  if (arguments.json) {
-    std::printf(
-        "{\"threads\":%d,\"kernels\":\"%s\",\"loadMilliseconds\":%.1f,\"prefillTokens\":%d,\"prefillPerSecond\":%.2f,"
-        "\"decodeTokens\":%d,\"decodePerSecond\":%.2f,\"repeat\":%d,\"weights\":%llu,\"kv\":%llu,\"scratch\":%llu}\n",
-        threads, info.devices[0].reason.c_str(), loaded.load_milliseconds, arguments.prefill, median(prefill),
-        arguments.decode, median(decode), arguments.repeat, static_cast<unsigned long long>(loaded.plan.weights),
-        static_cast<unsigned long long>(loaded.plan.kv), static_cast<unsigned long long>(loaded.plan.scratch));
-  } else {
-    std::printf("%s\nthreads %d, load %.0f ms, context %llu\nprefill %d: %.1f tok/s\ndecode %d: %.1f tok/s\n",
-                info.devices[0].reason.c_str(), threads, loaded.load_milliseconds,
-                static_cast<unsigned long long>(loaded.plan.context_length), arguments.prefill, median(prefill),
-                arguments.decode, median(decode));
-  }
-  return 0;
+  return run;
 }
 
-int run(int count, char** words) {
+void check_pools(const Report& report) {
+  for (const Pool& pool : pools(report)) {
+    if (pool.planned == pool.allocated) continue;
+    throw Error(code::internal, "The plan says " + std::to_string(pool.planned) + " bytes of " + pool.name + ", " +
+                                    std::to_string(pool.allocated) + " are allocated.");
+  }
+}
+
+void bench(Engine& engine, const LoadedModel& loaded, const ModelInspection& model, const Arguments& arguments) {
+  const EngineInfo info = engine.info();
+  const auto device = std::ranges::find(info.devices, loaded.backend, &Device::backend);
+  if (device == info.devices.end()) throw Error(code::internal, "No device is called " + loaded.backend + ".");
+  Report report{info.version,
+                device->name,
+                device->reason,
+                arguments.threads > 0 ? arguments.threads : info.threads,
+                model,
+                loaded,
+                {},
+                {}};
+  report.memory = engine.memory();
+  // Beside JSON the words go to standard error, and are still there when a later run is cut.
+  FILE* const words = arguments.json ? stderr : stdout;
+  print(in_words(report), words);
+  check_pools(report);
+  uint64_t which = 0;
+  const auto prompt = [&](uint64_t length) { return prompt_of(length, which++, model.vocabulary_size); };
+  // A short one that is not counted: threads, caches and pages of the file.
+  measure(engine, loaded.handle, prompt(std::min<uint64_t>(std::ranges::max(arguments.prefill), 64)), 1);
+  for (const uint64_t length : arguments.prefill) {
+    report.runs.push_back(measured(engine, loaded.handle, length, arguments, prompt));
+    print(in_words(report.runs.back()), words);
+  }
+  report.memory = engine.memory();
+  if (arguments.json) print(as_json(report));
+}
+
+void run(int count, char** words) {
   const Arguments arguments = parse(count, words);
+  if (arguments.what == Arguments::What::help) return print(usage);
   const auto begun = std::chrono::steady_clock::now();
-  halogen::Engine engine({arguments.variant, arguments.threads, arguments.pin});
-  if (arguments.inspect) {
-    const halogen::ModelInspection inspection = engine.inspect(arguments.model);
-    std::printf("%s, %s, %llu parameters, %s%s\n", inspection.architecture.c_str(), inspection.format.c_str(),
-                static_cast<unsigned long long>(inspection.parameters),
-                inspection.supported ? "supported" : "not supported: ", inspection.problem.c_str());
-    return 0;
-  }
-  halogen::LoadOptions options;
+  Engine engine({arguments.variant, arguments.threads, arguments.pin});
+  if (arguments.what == Arguments::What::inspect) return inspect(engine.inspect(arguments.model), arguments.json);
+  LoadOptions options;
   options.path = arguments.model;
   options.kv_type = arguments.kv_type;
   options.context_length = arguments.context;
   options.threads = arguments.threads;
-  const halogen::LoadedModel loaded = engine.load(options);
-  const auto ready = std::chrono::steady_clock::now();
-  const halogen::ModelInspection inspection = engine.inspect(arguments.model);
-  if (arguments.serve) {
-    halogen::bench::serve(engine, loaded, inspection, std::chrono::duration<double, std::milli>(ready - begun).count());
-    return 0;
-  }
-  if (!arguments.tokens_file.empty()) return greedy(engine, loaded.handle, arguments);
-  return bench(engine, loaded, arguments, static_cast<int>(inspection.vocabulary_size));
+  if (arguments.what == Arguments::What::measure && arguments.context == 0)
+    options.context_length = std::max<uint64_t>(std::ranges::max(arguments.prefill), 64) + arguments.decode + 1;
+  const LoadedModel loaded = engine.load(options);
+  const std::chrono::duration<double, std::milli> loading = std::chrono::steady_clock::now() - begun;
+  const ModelInspection model = engine.inspect(arguments.model);
+  if (arguments.what == Arguments::What::serve)
+    serve(engine, loaded, model, loading.count());
+  else if (arguments.what == Arguments::What::greedy)
+    greedy(engine, loaded.handle, arguments);
+  else
+    bench(engine, loaded, model, arguments);
 }
 
 }  // namespace
 
+}  // namespace halogen::bench
+
 int main(int count, char** words) {
   try {
-    return run(count, words);
-  } catch (const Error& error) {
+    halogen::bench::run(count, words);
+    // A full disk or a closed pipe shows here at the latest.
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return 0;
+    std::fprintf(stderr, "standard output could not be written\n");
+  } catch (const halogen::Error& error) {
     std::fprintf(stderr, "%s: %s\n%s\n", error.code().c_str(), error.what(), error.hint().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -1,6 +1,5 @@
 #include "native/bench/serve.h"
 
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
@@ -9,53 +8,18 @@
 #include <string>
 #include <vector>
 
+#include "native/bench/measure.h"
+#include "native/bench/report.h"
+
 namespace halogen::bench {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double milliseconds(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double, std::milli>(to - from).count();
-}
-
-std::vector<int32_t> read_ids(const std::string& path) {
-  std::ifstream file(path);
-  std::vector<int32_t> ids;
-  for (int32_t id; file >> id;) ids.push_back(id);
-  if (ids.empty()) throw Error(code::request_invalid, path + " holds no token ids.");
-  return ids;
-}
-
 void time(Engine& engine, uint64_t handle, const std::vector<int32_t>& prompt, uint64_t steps) {
-  GenerateRequest request;
-  request.handle = handle;
-  request.tokens = prompt;
-  request.max_tokens = steps + 1;
-  const Clock::time_point begun = Clock::now();
-  Clock::time_point first = begun;
-  std::vector<int32_t> ids;
-  const std::shared_ptr<Generation> generation = engine.generate(request);
-  size_t with_first = 0;
-  for (TokenBatch batch; generation->next(batch);) {
-    if (ids.empty()) {
-      first = Clock::now();
-      with_first = batch.ids.size();
-    }
-    ids.insert(ids.end(), batch.ids.begin(), batch.ids.end());
-  }
-  const Clock::time_point ended = Clock::now();
-  const GenerateOutcome outcome = generation->outcome();
-  if (outcome.reused > 0 || ids.size() != steps + 1 || (steps > 0 && ids.size() == with_first)) {
-    throw Error(code::request_invalid, std::to_string(outcome.reused) + " tokens were reused and " +
-                                           std::to_string(ids.size()) + " made: this is no measurement of " +
-                                           std::to_string(prompt.size()) + " and " + std::to_string(steps + 1) + ".");
-  }
-  // Tokens that arrived together with the first were not waited for: the time per token is that of the others.
-  const double share = steps == 0 ? 0 : static_cast<double>(steps) / static_cast<double>(ids.size() - with_first);
-  std::printf("{\"prefillMilliseconds\":%.3f,\"decodeMilliseconds\":%.3f,\"ids\":[", milliseconds(begun, first),
-              milliseconds(first, ended) * share);
-  for (size_t i = 0; i < ids.size(); ++i) std::printf(i == 0 ? "%d" : ",%d", ids[i]);
+  const Measured made = measure(engine, handle, prompt, steps);
+  std::printf("{\"prefillMilliseconds\":%.3f,\"decodeMilliseconds\":%.3f,\"ids\":[", made.prefill_milliseconds,
+              made.decode_milliseconds);
+  for (size_t i = 0; i < made.ids.size(); ++i) std::printf(i == 0 ? "%d" : ",%d", made.ids[i]);
   std::printf("]}\n");
 }
 
@@ -73,9 +37,9 @@ void score(Engine& engine, uint64_t handle, const std::vector<int32_t>& tokens, 
 
 void serve(Engine& engine, const LoadedModel& model, const ModelInspection& inspection, double load_milliseconds) {
   std::printf(
-      "{\"ready\":true,\"version\":\"Halogen %s\",\"kernels\":\"%s\",\"loadMilliseconds\":%.2f,\"vocabulary\":%llu,"
+      "{\"ready\":true,\"version\":\"Halogen %s\",\"kernels\":%s,\"loadMilliseconds\":%.2f,\"vocabulary\":%llu,"
       "\"trainedContext\":%llu}\n",
-      engine.info().version.c_str(), engine.info().devices[0].reason.c_str(), load_milliseconds,
+      engine.info().version.c_str(), quoted(engine.info().devices[0].reason).c_str(), load_milliseconds,
       static_cast<unsigned long long>(inspection.vocabulary_size),
       static_cast<unsigned long long>(inspection.context_length));
   std::fflush(stdout);
