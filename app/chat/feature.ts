@@ -1,5 +1,6 @@
 /** What a model's chat template offers, and how its variables are set from a user's choice. Found out by rendering it, never by its name. */
 import type { ChatFeatures } from "../contract/model.ts";
+import type { ThoughtField } from "./template-input.ts";
 import type { ThinkingTags } from "./thinking.ts";
 
 export type TemplateVariables = Record<string, boolean | string | number>;
@@ -19,22 +20,26 @@ export interface TemplateProbe {
   off: TemplateSetting | null;
   /** The variable that takes a level; null when there is none. */
   effort: string | null;
-  /** Keeps the thoughts of earlier replies in the prompt. */
-  keep: TemplateVariables | null;
+  /** What keeps the thoughts of earlier replies in the prompt, and what drops them; null when the template has no say in it. */
+  keep: { on: TemplateVariables; off: TemplateVariables } | null;
+  /** Where the template reads a reply's thoughts. */
+  thoughts: ThoughtField;
 }
 
 /** null = the template's own way. */
 export interface ThinkingChoice {
   thinking: boolean | null;
   effort: string | null;
+  keepThoughts: boolean | null;
 }
 
 /** A choice that the template does not offer is left out; so is a level while thinking is off. */
 export function settingOf(probe: TemplateProbe, choice: ThinkingChoice): TemplateSetting {
   const { features } = probe;
   const wanted = choice.thinking === null ? null : choice.thinking ? probe.on : probe.off;
+  const kept = choice.keepThoughts === null ? null : choice.keepThoughts ? probe.keep?.on : probe.keep?.off;
   const setting: TemplateSetting = {
-    variables: { ...(wanted?.variables ?? {}) },
+    variables: { ...(wanted?.variables ?? {}), ...(kept ?? {}) },
     systemFlag: wanted?.systemFlag ?? "",
   };
   const level = features.effort?.levels.find((each) => each === choice.effort);

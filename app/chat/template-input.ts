@@ -1,10 +1,13 @@
 /** From stored messages to what a chat template is given. */
 import type { Message } from "../contract/message.ts";
 
-export interface TemplateMessage {
+/** The names under which templates look for what a reply thought, the most usual first. */
+export const thoughtFields = ["reasoning_content", "reasoning", "thinking"] as const;
+export type ThoughtField = (typeof thoughtFields)[number];
+
+export interface TemplateMessage extends Partial<Record<ThoughtField, string>> {
   role: "system" | "user" | "assistant";
   content: string;
-  reasoning_content?: string;
 }
 
 /**
@@ -13,7 +16,7 @@ export interface TemplateMessage {
  * - neighbours of the same role become one message (many templates demand alternation);
  * - a reply without an answer is left out: it has nothing to say to the model.
  */
-export function templateMessages(system: string, path: readonly Message[]): TemplateMessage[] {
+export function templateMessages(system: string, path: readonly Message[], field: ThoughtField): TemplateMessage[] {
   const systems = system.trim() === "" ? [] : [system];
   const messages: TemplateMessage[] = [];
   for (const message of path) {
@@ -26,13 +29,13 @@ export function templateMessages(system: string, path: readonly Message[]): Temp
     const last = messages[messages.length - 1];
     if (last !== undefined && last.role === message.role) {
       last.content = `${last.content}\n\n${text}`;
-      if (last.reasoning_content === undefined && reasoning !== "") last.reasoning_content = reasoning;
+      if (last[field] === undefined && reasoning !== "") last[field] = reasoning;
       continue;
     }
     messages.push({
       role: message.role,
       content: text,
-      ...(reasoning === "" || message.role !== "assistant" ? {} : { reasoning_content: reasoning }),
+      ...(reasoning === "" || message.role !== "assistant" ? {} : { [field]: reasoning }),
     });
   }
   if (systems.length > 0) messages.unshift({ role: "system", content: systems.join("\n\n") });

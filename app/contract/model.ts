@@ -17,6 +17,9 @@ export const memoryPlanSchema = z.object({
   reason: z.string(),
 });
 
+/** Whether the template leaves it to a choice that they stay, and whether they do when nothing is chosen. */
+const pastThoughtsSchema = z.object({ choice: z.boolean(), kept: z.boolean() });
+
 /** What a model's chat template offers, found out by rendering it. */
 export const chatFeaturesSchema = z.object({
   /** It has a place for system text; else that goes in front of the first question. */
@@ -29,8 +32,8 @@ export const chatFeaturesSchema = z.object({
   thinks: z.boolean(),
   /** How much it thinks, weakest first. `initial`: the template's own level; null when that is none of them. */
   effort: z.object({ levels: z.array(z.string()), initial: z.string().nullable() }).nullable(),
-  /** Thoughts of earlier replies stay in the prompt. */
-  keepsThoughts: z.boolean(),
+  /** Thoughts of earlier replies in a prompt, for a model that is to think and for one that is to answer at once. */
+  pastThoughts: z.object({ thinking: pastThoughtsSchema, answering: pastThoughtsSchema }),
 });
 
 export const modelSchema = z.object({

@@ -75,6 +75,8 @@ export const samplingOptionsSchema = z.object({
   /** Whether the model thinks before it answers, and at which of its levels; what its template does not offer counts for nothing. */
   thinking: z.boolean().nullable(),
   effort: z.string().min(1).max(40).nullable(),
+  /** Whether what the model thought in earlier replies stays in its prompt; counts where the template has a switch for it. */
+  keepThoughts: z.boolean().nullable(),
 });
 
 /** Nothing chosen. */

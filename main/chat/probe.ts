@@ -3,8 +3,10 @@
  * so an unknown model's switch works as well as a famous one's.
  */
 import type { TemplateProbe, TemplateSetting, TemplateVariables } from "../../app/chat/feature.ts";
+import { thoughtFields } from "../../app/chat/template-input.ts";
 import { findTagsAround, type ThinkingTags, tagsInTemplate, thinkingStart } from "../../app/chat/thinking.ts";
 import type { ChatFeatures } from "../../app/contract/model.ts";
+import { dropped, probePast } from "./probe-past.ts";
 import type { ChatTemplate } from "./template.ts";
 
 const now = new Date(2026, 0, 2, 3, 4, 5);
@@ -19,7 +21,7 @@ const word = {
 };
 const user = { role: "user", content: word.user };
 const answer = { role: "assistant", content: word.answer };
-const thinker = { ...answer, reasoning_content: word.thought };
+const thinkers = thoughtFields.map((field) => ({ field, message: { ...answer, [field]: word.thought } }));
 const tools = [
   {
     type: "function",
@@ -45,11 +47,19 @@ const nothing: ChatFeatures = {
   thinking: "none",
   thinks: false,
   effort: null,
-  keepsThoughts: false,
+  pastThoughts: dropped,
 };
 
 /** Of a template that fails on the plainest question, nothing is known. */
-export const noProbe: TemplateProbe = { features: nothing, tags: null, on: null, off: null, effort: null, keep: null };
+export const noProbe: TemplateProbe = {
+  features: nothing,
+  tags: null,
+  on: null,
+  off: null,
+  effort: null,
+  keep: null,
+  thoughts: thoughtFields[0],
+};
 
 export function probeTemplate(template: ChatTemplate): TemplateProbe {
   const end = performance.now() + patience;
@@ -69,7 +79,11 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
 
   const tagsWith = (variables: TemplateVariables): ThinkingTags | null => {
     const without = render([user, answer], variables, false) ?? "";
-    return findTagsAround(render([user, thinker], variables, false) ?? "", word.thought, without);
+    for (const { message } of thinkers) {
+      const found = findTagsAround(render([user, message], variables, false) ?? "", word.thought, without);
+      if (found !== null) return found;
+    }
+    return null;
   };
   const ask = (variables: TemplateVariables): string | null => render([user], variables);
   let tags = tagsWith({}) ?? tagsInTemplate(template.source);
@@ -84,7 +98,15 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
   const off = switches?.off ?? flag;
   const effort = findEffort(template, ask, on, off);
   const thinking = on !== null && off !== null ? "switch" : tags !== null || effort !== null ? "always" : "none";
-  const past = [user, thinker, user];
+  const past = probePast({
+    template,
+    shows: (field, variables) => {
+      const prompt = render([user, { ...answer, [field]: word.thought }, user], variables);
+      return prompt === null ? null : prompt.includes(word.thought);
+    },
+    thinking: on?.variables ?? {},
+    answering: off?.variables ?? {},
+  });
   return {
     features: {
       system: render([{ role: "system", content: word.system }, user])?.includes(word.system) ?? false,
@@ -92,13 +114,14 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
       thinking,
       thinks: thinking === "always" || (thinking === "switch" && thinksByItself(plain, on, off, ask)),
       effort: effort === null ? null : { levels: effort.levels, initial: effort.initial },
-      keepsThoughts: render(past)?.includes(word.thought) ?? false,
+      pastThoughts: past.features,
     },
     tags,
     on,
     off,
     effort: effort?.variable ?? null,
-    keep: findKeep(template, (variables) => render(past, { ...(on?.variables ?? {}), ...variables })),
+    keep: past.keep,
+    thoughts: past.field,
   };
 }
 
@@ -215,15 +238,4 @@ function thinksByItself(plain: string, on: TemplateSetting | null, off: Template
   if (off !== null && off.systemFlag === "" && ask(off.variables) === plain) return false;
   if (on !== null && ask(on.variables) === plain) return true;
   return true;
-}
-
-/** A variable that brings thoughts of earlier replies into a prompt that lacks them. */
-function findKeep(template: ChatTemplate, past: Ask): TemplateVariables | null {
-  if (past({})?.includes(word.thought) ?? true) return null;
-  for (const [name, words] of template.variables) {
-    for (const value of [true, false, ...words]) {
-      if (past({ [name]: value })?.includes(word.thought)) return { [name]: value };
-    }
-  }
-  return null;
 }

@@ -85,7 +85,7 @@ export function buildPrompt(request: PromptRequest): Prompt {
   const { dialect, begun } = request;
   const setting = settingOf(dialect.probe, request.choice);
   const system = [request.system, setting.systemFlag].filter((part) => part !== "").join("\n");
-  const spans = renderConversation(request, setting, templateMessages(system, request.path));
+  const spans = renderConversation(request, setting, templateMessages(system, request.path, dialect.probe.thoughts));
   const head = spanText(spans);
   const start = thinkingStart(head, dialect.tags);
   const splitter = createThinkingSplitter(dialect.tags, start);

@@ -4,13 +4,18 @@ import type { Model } from "../../app/contract/model.ts";
 import type { SamplingOptions } from "../../app/contract/session.ts";
 import { type Command, type CommandContext, stringOption, UsageError } from "./command.ts";
 
-export type ThinkingOptions = Partial<Pick<SamplingOptions, "thinking" | "effort">>;
+export type ThinkingOptions = Partial<Pick<SamplingOptions, "thinking" | "effort" | "keepThoughts">>;
 
-export const thinkingOptions: ParseArgsOptionsConfig = { thinking: { type: "string" }, effort: { type: "string" } };
+export const thinkingOptions: ParseArgsOptionsConfig = {
+  thinking: { type: "string" },
+  effort: { type: "string" },
+  "keep-thoughts": { type: "string" },
+};
 
 export const thinkingHelp: Command["help"] = [
   ["--thinking on|off", "whether it thinks before it answers, where its template has a switch for that"],
   ["--effort LEVEL", "how much, where its template has levels (an unknown one is answered with the list)"],
+  ["--keep-thoughts on|off", "whether it sees what it thought in earlier replies (with --save, for the chat)"],
 ];
 
 export function readThinking(context: CommandContext, { name, features }: Model): ThinkingOptions {
@@ -30,7 +35,24 @@ export function readThinking(context: CommandContext, { name, features }: Model)
     if (options.thinking === false) throw new UsageError("--effort and --thinking off contradict each other.");
     options.effort = levelOf(name, features, effort);
   }
+  const keep = stringOption(context, "keep-thoughts");
+  if (keep !== undefined) {
+    if (keep !== "on" && keep !== "off") throw new UsageError("--keep-thoughts takes on or off.");
+    options.keepThoughts = keepOf(name, features, keep === "on", options.thinking ?? features?.thinks ?? false);
+  }
   return options;
+}
+
+function keepOf(name: string, features: Model["features"], wanted: boolean, thinks: boolean): boolean {
+  const past = thinks ? features?.pastThoughts.thinking : features?.pastThoughts.answering;
+  if (past?.choice === true) return wanted;
+  const does = past?.kept === true ? "always keeps" : "never keeps";
+  throw new UsageError(`The template of ${name} ${does} thoughts of earlier replies${stateOf(features, thinks)}.`);
+}
+
+function stateOf(features: Model["features"], thinks: boolean): string {
+  if (features?.thinking !== "switch") return "";
+  return thinks ? " while it thinks" : " while it does not think";
 }
 
 function levelOf(name: string, features: Model["features"], effort: string): string {

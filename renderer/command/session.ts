@@ -77,7 +77,7 @@ export async function setSampling(page: Page, patch: Partial<SamplingOptions>): 
 
 /** Thinking has a control of its own, and stays. */
 export function resetSampling(page: Page): Promise<void> {
-  const { thinking: _thinking, effort: _effort, ...sampling } = noSampling;
+  const { thinking: _thinking, effort: _effort, keepThoughts: _keep, ...sampling } = noSampling;
   return setSampling(page, sampling);
 }
 

@@ -140,6 +140,6 @@ export function showTexts(texts: readonly string[] | null): string {
 }
 
 export function changedCount(options: SamplingOptions): number {
-  const { thinking: _thinking, effort: _effort, ...sampling } = options;
+  const { thinking: _thinking, effort: _effort, keepThoughts: _keep, ...sampling } = options;
   return Object.values(sampling).filter((value) => value !== null).length;
 }

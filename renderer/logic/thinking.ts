@@ -10,6 +10,17 @@ export interface ThinkingPlan {
   effort: { levels: readonly string[]; chosen: string; initial: string } | null;
 }
 
+/** Whether what the model thought in earlier replies stays in its prompt; null where its template leaves no choice, as things are set now. */
+export function planPastThoughts(
+  features: ChatFeatures | null,
+  options: Pick<SamplingOptions, "thinking" | "effort" | "keepThoughts">,
+): { kept: boolean } | null {
+  if (features === null) return null;
+  const on = planThinking(features, options)?.on ?? false;
+  const { choice, kept } = on ? features.pastThoughts.thinking : features.pastThoughts.answering;
+  return choice ? { kept: options.keepThoughts ?? kept } : null;
+}
+
 export function planThinking(
   features: ChatFeatures | null,
   options: Pick<SamplingOptions, "thinking" | "effort">,

@@ -39,6 +39,23 @@ describe("thinking", () => {
     expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
   });
 
+  test("of earlier replies is kept or not where the template leaves it to the user, as thinking is set", async () => {
+    open = await browser.open("thinking-switch");
+    const keep = () => open.page.getByRole("button", { name: "Keep thoughts", exact: true });
+    await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("false");
+    await keep().focus();
+    await open.page.getByRole("tooltip").getByText("does not see what it thought").waitFor();
+    await open.page.keyboard.press("Enter");
+    await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
+    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
+    // Kept with the chat: it is there again after the other state, in which this template leaves no choice.
+    await thinking().click();
+    await eventually(() => keep().count()).toBe(0);
+    await thinking().click();
+    await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
+    expect(await updates()).toEqual([{ keepThoughts: true }, { thinking: false }, { thinking: true }]);
+  });
+
   test("has levels where the template has them, and no switch where it has none", async () => {
     open = await browser.open("thinking-effort");
     await open.page.getByText("Always thinks").waitFor();
@@ -56,6 +73,7 @@ describe("thinking", () => {
     open = await browser.open("chat");
     await button("Sampling").waitFor();
     expect((await thinking().count()) + (await effort().count())).toBe(0);
+    expect(await button("Keep thoughts").count()).toBe(0);
     expect(await open.page.getByText("Always thinks").count()).toBe(0);
   });
 });

@@ -1,18 +1,50 @@
-import { Brain } from "lucide-react";
+import { Brain, History } from "lucide-react";
 import { attempt } from "../../command/command.ts";
 import { chatModel } from "../../command/model.ts";
 import { setSampling } from "../../command/session.ts";
-import { levelName, planThinking } from "../../logic/thinking.ts";
+import { levelName, planPastThoughts, planThinking } from "../../logic/thinking.ts";
+import { Hint } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 
 /** Whether the model thinks before it answers, and how much; only what its template offers is shown. */
 export function Thinking() {
-  const page = usePage();
   const sessionId = useUi((state) => state.sessionId);
   const newChat = useUi((state) => state.newChat);
   const stored = useDocument((state) => (sessionId === null ? undefined : state.sessions.get(sessionId)?.sampling));
   const model = useDocument((state) => chatModel(state, { sessionId, newChat }));
-  const plan = planThinking(model?.features ?? null, stored ?? newChat.sampling);
+  const options = stored ?? newChat.sampling;
+  const features = model?.features ?? null;
+  return (
+    <>
+      <ThinkingChoice plan={planThinking(features, options)} />
+      <PastThoughts plan={planPastThoughts(features, options)} />
+    </>
+  );
+}
+
+function PastThoughts({ plan }: { plan: ReturnType<typeof planPastThoughts> }) {
+  const page = usePage();
+  if (plan === null) return null;
+  const about = plan.kept
+    ? "The model sees what it thought in its earlier replies. This takes more of the context."
+    : "The model does not see what it thought in its earlier replies.";
+  return (
+    <Hint text={about}>
+      <button
+        type="button"
+        className={plan.kept ? "chip on" : "chip"}
+        aria-pressed={plan.kept}
+        onClick={() => attempt(page, () => setSampling(page, { keepThoughts: !plan.kept }))}
+      >
+        <History size={13} strokeWidth={1.75} aria-hidden="true" />
+        Keep thoughts
+      </button>
+    </Hint>
+  );
+}
+
+function ThinkingChoice({ plan }: { plan: ReturnType<typeof planThinking> }) {
+  const page = usePage();
   if (plan === null) return null;
   const icon = <Brain size={13} strokeWidth={1.75} aria-hidden="true" />;
   const { effort } = plan;

@@ -54,16 +54,32 @@ const known: Record<string, [string, boolean, string, string]> = {
   "microsoft-Phi-3.5-mini-instruct": ["none", false, "", ""],
 };
 
+/** Read by eye: whether past thoughts stay by themselves (`+`) or not (`-`), and the variable that keeps them; thinking, then answering at once. */
+const past: Record<string, [string, string, Record<string, unknown> | null]> = {
+  "GLM-4.7-Flash": ["- choice", "- choice", { clear_thinking: false }],
+  "NVIDIA-Nemotron-3-Nano-30B-A3B-BF16": ["- choice", "- choice", { truncate_history_thinking: false }],
+  "LFM2.5-8B-A1B": ["- choice", "- choice", { preserve_thinking: true }],
+  "deepseek-ai-DeepSeek-V4": ["- choice", "-", { drop_thinking: false }],
+  "poolside-Laguna-S-2.1": ["+", "- choice", { preserve_thinking: true }],
+  "upstage-Solar-Open-100B": ["- choice", "- choice", { think_render_option: "all" }],
+  "tencent-Hy3": ["- choice", "- choice", { preserved_thinking: true }],
+  "inclusionai-ling-3.0-flash": ["+", "+", null],
+  "Kimi-K3": ["+", "-", null],
+  "Qwen-Qwen3-0.6B": ["-", "-", null],
+  "openai-gpt-oss-120b": ["-", "-", null],
+};
+
 describe.skipIf(!present)(
   present ? "features" : "features (skipped: HALOGEN_LLAMA_CPP_PACKAGE names no unpacked package)",
   () => {
     it.each(Object.keys(golden))("%s: what Jinja finds", (name) => {
       const { features, on, off, effort } = probeOf(name);
       const expected = golden[name] as Golden;
-      expect([features.system, features.tools, features.keepsThoughts]).toEqual([
+      const past = features.thinks ? features.pastThoughts.thinking : features.pastThoughts.answering;
+      expect([features.system, features.tools, past.kept]).toEqual([
         expected.system ?? features.system,
         expected.tools ?? features.tools,
-        expected.keepsThoughts ?? features.keepsThoughts,
+        expected.keepsThoughts ?? past.kept,
       ]);
       // A budget is a number: true counts as 1 in Python.
       const switches = expected.booleans.filter((each) => aboutThinking.test(each) && !each.endsWith("_budget"));
@@ -88,12 +104,21 @@ describe.skipIf(!present)(
       expect([features.thinking, features.thinks, levels, tags?.open ?? ""]).toEqual([thinking, thinks, effort, open]);
     });
 
+    it.each(Object.entries(past))("%s: what a reader finds of past thoughts", (name, [thinking, answering, on]) => {
+      const { features, keep } = probeOf(`${name}.jinja`);
+      const words = ({ choice, kept }: { choice: boolean; kept: boolean }) =>
+        `${kept ? "+" : "-"}${choice ? " choice" : ""}`;
+      expect([words(features.pastThoughts.thinking), words(features.pastThoughts.answering), keep?.on ?? null]).toEqual(
+        [thinking, answering, on],
+      );
+    });
+
     it("every switch has two sides", () => {
       for (const name of Object.keys(golden)) {
         const probe = probeOf(name);
         expect(probe.features.thinking === "switch", name).toBe(probe.on !== null && probe.off !== null);
         if (probe.features.thinking !== "switch") continue;
-        const sides = [true, false].map((thinking) => settingOf(probe, { thinking, effort: null }));
+        const sides = [true, false].map((thinking) => settingOf(probe, { thinking, effort: null, keepThoughts: null }));
         expect(sides[0], name).not.toEqual(sides[1]);
       }
     });

@@ -35,7 +35,7 @@ describe.skipIf(!present)(`starter model (${present ? "present" : `skipped: no f
     return buildPrompt({
       dialect,
       system,
-      choice: { thinking: null, effort: null },
+      choice: { thinking: null, effort: null, keepThoughts: null },
       path: texts.map((text, index) => message(index % 2 === 0 ? "user" : "assistant", text)),
       begun,
       now: new Date(0),

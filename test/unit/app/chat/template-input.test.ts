@@ -28,7 +28,13 @@ const thought = (text: string): Block => ({
 
 describe("templateMessages", () => {
   it("puts the chat's system text first and keeps thoughts apart from the answer", () => {
-    expect(templateMessages("Be brief.", [message("user", "hi"), message("assistant", thought("hmm"), "yo")])).toEqual([
+    expect(
+      templateMessages(
+        "Be brief.",
+        [message("user", "hi"), message("assistant", thought("hmm"), "yo")],
+        "reasoning_content",
+      ),
+    ).toEqual([
       { role: "system", content: "Be brief." },
       { role: "user", content: "hi" },
       { role: "assistant", content: "yo", reasoning_content: "hmm" },
@@ -37,7 +43,7 @@ describe("templateMessages", () => {
 
   it("merges every system text into one in front (templates refuse a second one)", () => {
     const path = [message("system", "A"), message("user", "1"), message("system", "B"), message("user", "2")];
-    expect(templateMessages("", path)).toEqual([
+    expect(templateMessages("", path, "reasoning_content")).toEqual([
       { role: "system", content: "A\n\nB" },
       { role: "user", content: "1\n\n2" },
     ]);
@@ -45,12 +51,17 @@ describe("templateMessages", () => {
 
   it("leaves out replies without an answer, so that questions meet and are merged", () => {
     const path = [message("user", "1"), message("assistant", thought("only thoughts")), message("user", "2")];
-    expect(templateMessages(" ", path)).toEqual([{ role: "user", content: "1\n\n2" }]);
+    expect(templateMessages(" ", path, "reasoning_content")).toEqual([{ role: "user", content: "1\n\n2" }]);
+  });
+
+  it("gives thoughts under the name it is told", () => {
+    const path = [message("user", "1"), message("assistant", thought("hm"), "A")];
+    expect(templateMessages("", path, "reasoning")[1]).toEqual({ role: "assistant", content: "A", reasoning: "hm" });
   });
 
   it("changes no character of a text", () => {
     const text = "  {{ name }} {% raw %} \n\t<b>&amp;</b>\\n \n";
-    expect(templateMessages("", [message("user", text)])[0]?.content).toBe(text);
+    expect(templateMessages("", [message("user", text)], "reasoning_content")[0]?.content).toBe(text);
   });
 });
 

@@ -18,7 +18,7 @@ describe("a probe", () => {
       thinking: "always",
       thinks: true,
       effort: null,
-      keepsThoughts: false,
+      pastThoughts: { thinking: { choice: false, kept: false }, answering: { choice: false, kept: false } },
     });
     expect([on, off, effort]).toEqual([null, null, null]);
     expect(probe("{% for m in messages %}{{ m.content }}{% endfor %}").features.thinking).toBe("none");
@@ -27,7 +27,11 @@ describe("a probe", () => {
   it("finds a switch by what it does, under any name that speaks of thinking", () => {
     const own = probe(turns("{% if my_thinking_knob %}<think>{% else %}<think></think>{% endif %}"));
     expect([own.on?.variables, own.off?.variables]).toEqual([{ my_thinking_knob: true }, { my_thinking_knob: false }]);
-    expect(own.features).toMatchObject({ thinking: "switch", thinks: false, keepsThoughts: true });
+    expect(own.features).toMatchObject({
+      thinking: "switch",
+      thinks: false,
+      pastThoughts: { answering: { kept: true } },
+    });
     const turned = probe(turns("{% if skip_thinking %}<think></think>{% else %}<think>{% endif %}"));
     expect([turned.on?.variables, turned.off?.variables]).toEqual([{ skip_thinking: false }, { skip_thinking: true }]);
     expect(turned.features.thinks).toBe(true);
@@ -53,14 +57,42 @@ describe("a probe", () => {
       `{% for m in messages %}[{{ m.role }}]{{ m.content.replace('/no_think', '') }}{% endfor %}[assistant]{% if messages[0].role == 'system' and '/no_think' in messages[0].content %}<think></think>{% endif %}`,
     );
     expect(flagged.features.thinking).toBe("switch");
-    expect(settingOf(flagged, { thinking: false, effort: null })).toEqual({ variables: {}, systemFlag: "/no_think" });
-    expect(settingOf(flagged, { thinking: true, effort: null }).systemFlag).toBe("");
+    expect(settingOf(flagged, { thinking: false, effort: null, keepThoughts: null })).toEqual({
+      variables: {},
+      systemFlag: "/no_think",
+    });
+    expect(settingOf(flagged, { thinking: true, effort: null, keepThoughts: null }).systemFlag).toBe("");
   });
 
   it("finds what keeps the thoughts of earlier replies", () => {
     const { features, keep } = probe(turns("", "and (loop.last or preserve_thinking)"));
-    expect([features.keepsThoughts, keep]).toEqual([false, { preserve_thinking: true }]);
-    expect(probe(turns("", "and not clear_thinking | default(true)")).keep).toEqual({ clear_thinking: false });
+    const choice = { choice: true, kept: false };
+    expect(features.pastThoughts).toEqual({ thinking: choice, answering: choice });
+    expect(keep).toEqual({ on: { preserve_thinking: true }, off: { preserve_thinking: false } });
+    expect(probe(turns("", "and not clear_thinking | default(true)")).keep).toEqual({
+      on: { clear_thinking: false },
+      off: { clear_thinking: true },
+    });
+    const worded = probe(turns("", "and (loop.last or thoughts_of_reasoning == 'all')"));
+    expect(worded.keep?.on).toEqual({ thoughts_of_reasoning: "all" });
+  });
+
+  it("tells what the switch of past thoughts does while the model thinks from what it does while it does not", () => {
+    const end = "{% if enable_thinking %}<think>{% else %}<think></think>{% endif %}";
+    const { features, keep } = probe(turns(end, "and (enable_thinking or preserve_thinking)"));
+    expect(keep?.on).toEqual({ preserve_thinking: true });
+    expect(features.pastThoughts).toEqual({
+      thinking: { choice: false, kept: true },
+      answering: { choice: true, kept: false },
+    });
+  });
+
+  it("finds the name under which the template reads thoughts", () => {
+    const named = (field: string) => turns("", "and keep_thinking").replaceAll("reasoning_content", field);
+    for (const field of ["reasoning_content", "reasoning", "thinking"] as const) {
+      const { thoughts, features } = probe(named(field));
+      expect([thoughts, features.pastThoughts.thinking.choice]).toEqual([field, true]);
+    }
   });
 
   it("takes a system role that is dropped in silence, or refused, as none", () => {
@@ -90,12 +122,24 @@ describe("a choice", () => {
   it("becomes the template's variables", () => {
     expect(both.features).toMatchObject({ thinking: "switch", thinks: false });
     const variables = (thinking: boolean | null, effort: string | null) =>
-      settingOf(both, { thinking, effort }).variables;
+      settingOf(both, { thinking, effort, keepThoughts: null }).variables;
     expect(variables(null, null)).toEqual({});
     expect(variables(false, null)).toEqual({ enable_thinking: false });
     // A level means that it is to think; a level that there is not means nothing.
     expect(variables(null, "low")).toEqual({ enable_thinking: true, reasoning_effort: "low" });
     expect(variables(true, "huge")).toEqual({ enable_thinking: true });
     expect(variables(false, "low")).toEqual({ enable_thinking: false });
+  });
+
+  it("of past thoughts becomes the variable that keeps or drops them", () => {
+    const kept = probe(turns("", "and preserve_thinking"));
+    const variables = (keepThoughts: boolean | null) =>
+      settingOf(kept, { thinking: null, effort: null, keepThoughts }).variables;
+    expect([variables(null), variables(true), variables(false)]).toEqual([
+      {},
+      { preserve_thinking: true },
+      { preserve_thinking: false },
+    ]);
+    expect(settingOf(both, { thinking: null, effort: null, keepThoughts: true }).variables).toEqual({});
   });
 });

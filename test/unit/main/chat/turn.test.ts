@@ -59,6 +59,23 @@ describe("a turn", () => {
     expect(h.prompts()).toEqual([`${head}<think>\n\n</think>\n\n`, head, head]);
   });
 
+  it("gives the model its earlier thoughts where the chat asks for it, under the name that its template reads", async () => {
+    const template =
+      "{% for m in messages %}{{ m.role }}:{% if m.thinking and preserve_thinking %}<think>{{ m.thinking }}</think>{% endif %}{{ m.content }};{% endfor %}{% if add_generation_prompt %}assistant:{% endif %}";
+    const prompts: string[] = [];
+    for (const keepThoughts of [null, true, false]) {
+      const h = harness({ replies: [["<think>hm</think>A"], ["B"]], template });
+      const session = h.session({ sampling: { keepThoughts } });
+      await h.ask(session, "one");
+      await h.ask(session, "two");
+      prompts.push(h.prompts().at(-1) ?? "");
+    }
+    const [plain, kept, dropped] = prompts;
+    expect(plain).toBe("user:one;assistant:A;user:two;assistant:");
+    expect(kept).toBe("user:one;assistant:<think>hm</think>A;user:two;assistant:");
+    expect(dropped).toBe(plain);
+  });
+
   it("uses the chat's sampling over the model's", async () => {
     const h = harness({ replies: [["x"]] });
     await h.ask(h.session({ sampling: { temperature: 0, seed: 7, maxTokens: 5 } }), "x");

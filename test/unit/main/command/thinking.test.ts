@@ -22,6 +22,17 @@ describe("the options about thinking", () => {
     expect(read({ thinking: "on", effort: "low" }, { thinking: "always", effort: levels })).toEqual({ effort: "low" });
   });
 
+  it("keep thoughts where the template leaves a choice, as thinking is set", () => {
+    const pastThoughts = { thinking: { choice: true, kept: false }, answering: { choice: false, kept: true } };
+    const features = { thinking: "switch" as const, thinks: true, pastThoughts };
+    expect(read({ "keep-thoughts": "on" }, features)).toEqual({ keepThoughts: true });
+    expect(read({ "keep-thoughts": "off" }, features)).toEqual({ keepThoughts: false });
+    expect(() => read({ thinking: "off", "keep-thoughts": "off" }, features)).toThrow(/always keeps .* not think/);
+    expect(() => read({ "keep-thoughts": "on" }, {})).toThrow(/never keeps thoughts of earlier replies\.$/);
+    expect(() => read({ "keep-thoughts": "on" }, null)).toThrow(/never keeps/);
+    expect(() => read({ "keep-thoughts": "yes" }, features)).toThrow(/on or off/);
+  });
+
   it("are refused where the template does not offer it", () => {
     expect(() => read({ thinking: "maybe" }, { thinking: "switch" })).toThrow(/on or off/);
     expect(() => read({ thinking: "off" }, { thinking: "always" })).toThrow(/always thinks/);

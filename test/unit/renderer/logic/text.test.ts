@@ -111,6 +111,6 @@ test("every number that a chat may choose has one field", () => {
   const fields = [...samplingFields, ...samplingGroups.flatMap((group) => group.fields)].map(({ key }) => key);
   const texts = samplingGroups.flatMap((group) => (group.texts === null ? [] : [group.texts.key]));
   expect(new Set(fields).size).toBe(fields.length);
-  const others = ["logitBias", "suppress", "order", "thinking", "effort"];
+  const others = ["logitBias", "suppress", "order", "thinking", "effort", "keepThoughts"];
   expect([...fields, ...texts, ...others].sort()).toEqual(Object.keys(noSampling).sort());
 });

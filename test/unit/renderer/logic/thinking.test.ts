@@ -1,10 +1,30 @@
 import { describe, expect, test } from "vitest";
-import { levelName, planThinking } from "../../../../renderer/logic/thinking.ts";
+import { levelName, planPastThoughts, planThinking } from "../../../../renderer/logic/thinking.ts";
 import { plainFeatures } from "../../../fixtures/page/sample.ts";
 
-const nothing = { thinking: null, effort: null };
+const nothing = { thinking: null, effort: null, keepThoughts: null };
 const switched = { ...plainFeatures, thinking: "switch" as const, thinks: true };
 const effort = { levels: ["low", "medium", "high"], initial: "medium" };
+
+describe("keeping past thoughts", () => {
+  const choice = { choice: true, kept: false };
+  const fixed = { choice: false, kept: true };
+  const features = { ...switched, pastThoughts: { thinking: fixed, answering: choice } };
+
+  test("is offered where the template leaves a choice, as thinking is set", () => {
+    expect(planPastThoughts(null, nothing)).toBeNull();
+    expect(planPastThoughts(plainFeatures, { ...nothing, keepThoughts: true })).toBeNull();
+    expect(planPastThoughts(features, { ...nothing, keepThoughts: true })).toBeNull();
+    expect(planPastThoughts(features, { ...nothing, thinking: false })).toEqual({ kept: false });
+    expect(planPastThoughts(features, { ...nothing, thinking: false, keepThoughts: true })).toEqual({ kept: true });
+  });
+
+  test("is the template's own way until somebody chooses", () => {
+    const kept = { ...features, pastThoughts: { thinking: { choice: true, kept: true }, answering: choice } };
+    expect(planPastThoughts(kept, nothing)).toEqual({ kept: true });
+    expect(planPastThoughts(kept, { ...nothing, keepThoughts: false })).toEqual({ kept: false });
+  });
+});
 
 describe("what the composer shows of thinking", () => {
   test("is nothing where the template has nothing", () => {
