@@ -30,7 +30,7 @@ void Pass::begin() {
   for (int64_t t = own.begin; t < own.end; ++t) {
     const CpuModel::Row& row = model_.rows_[static_cast<size_t>(t)];
     program_.embedding.dequantize(row_of(program_.embedding, t), scratch(program_.x) + t * width, width);
-    if (const float scale = program_.description.embedding_scale; scale != 1) {
+    if (const float scale = program_.description.embedding_scale * program_.embedding.scale; scale != 1) {
       float* x = scratch(program_.x) + t * width;
       for (int64_t i = 0; i < width; ++i) x[i] *= scale;
     }

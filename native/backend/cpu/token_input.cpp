@@ -12,12 +12,13 @@ void Pass::token_inputs() {
   share(projection.rows, projection.kernel->row_granule, [&](Range rows) { multiply(projection, tokens_, out, rows); });
   member_.barrier();
   float* table = scratch(desk_.token_input);
+  const float scale = embedding.scale * inputs.embedding_scale;
   const Range own = own_part(tokens_);
   for (int64_t t = own.begin; t < own.end; ++t) {
     float* row = out + t * projection.rows;
     for (int64_t at = 0; at < projection.rows; at += inputs.width) normalise(row + at, program_.input_norm);
     embedding.dequantize(row_of(embedding, t), table, embedding.columns);
-    for (int64_t i = 0; i < projection.rows; ++i) row[i] = (row[i] + table[i] * inputs.embedding_scale) * inputs.scale;
+    for (int64_t i = 0; i < projection.rows; ++i) row[i] = (row[i] + table[i] * scale) * inputs.scale;
   }
   member_.barrier();
 }

@@ -20,6 +20,11 @@ std::string number(double value) {
   return text;
 }
 
+// Of the scale beside <base>.weight.
+std::string scale_name(std::string_view weight) {
+  return std::string(weight.substr(0, weight.rfind('.'))) + ".scale";
+}
+
 template <typename T>
 [[noreturn]] void out_of_range(const std::string& key, T value, T least, T most) {
   throw Error(code::model_bad_value,
@@ -129,8 +134,11 @@ const gguf::Tensor* Header::tensor(const std::string& name, int64_t columns, int
 }
 
 float Header::scale_of(const std::string& name, int64_t index, int64_t count) const {
-  const gguf::Tensor* found = file_.tensor(name.substr(0, name.rfind('.')) + ".scale");
+  const std::string beside = scale_name(name);
+  const gguf::Tensor* found = file_.tensor(beside);
+  // Of another size it has another meaning; unless somebody knows it, require_all_read refuses it.
   if (found == nullptr || found->elements != static_cast<uint64_t>(count)) return 1;
+  read_.insert(beside);
   return element(*found, index);
 }
 
@@ -196,13 +204,28 @@ const gguf::Tensor* Header::vector_or_null(const std::string& name, int64_t coun
   return tensor(name, count, 1, false);
 }
 
+const gguf::Tensor* Header::table(const std::string& name, int64_t columns, int64_t rows) const {
+  return tensor(name, columns, rows, true);
+}
+
+void Header::ignore(const std::string& name) const {
+  read_.insert(name);
+  read_.insert(scale_name(name));
+}
+
 void Header::require_all_read(int64_t layers) const {
   for (const gguf::Tensor& tensor : file_.tensors()) {
-    if (!tensor.name.starts_with("blk.") || !(tensor.name.ends_with(".weight") || tensor.name.ends_with(".bias")))
-      continue;
-    const int64_t block = std::strtoll(std::string(tensor.name.substr(4)).c_str(), nullptr, 10);
-    if (block >= layers || read_.contains(std::string(tensor.name))) continue;
-    unsupported("the tensor \"" + std::string(tensor.name) + "\"");
+    const std::string name(tensor.name);
+    const bool scale = name.ends_with(".scale");
+    if (read_.contains(name) || !(scale || name.ends_with(".weight") || name.ends_with(".bias"))) continue;
+    if (name.starts_with("blk.")) {
+      if (std::strtoll(name.c_str() + 4, nullptr, 10) >= layers) continue;
+    } else {
+      // A head that is the embedding has no scale of its own.
+      const bool of_read = read_.contains(name.substr(0, name.rfind('.')) + ".weight") || name == "output.scale";
+      if (!scale || !of_read) continue;
+    }
+    unsupported("the tensor \"" + name + "\"");
   }
 }
 

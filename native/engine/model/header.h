@@ -47,9 +47,13 @@ class Header {
   const gguf::Tensor* vector(const std::string& name, int64_t count) const;
   const gguf::Tensor* vector_or_null(const std::string& name, int64_t count) const;
 
-  // A tensor that may stand in the file and plays no part.
-  void ignore(const std::string& name) const { read_.insert(name); }
-  // A weight or bias of blocks 0 .. layers - 1 that nothing has read would make the numbers wrong: model.bad_value.
+  // [rows][columns] of numbers that no product is made with.
+  const gguf::Tensor* table(const std::string& name, int64_t columns, int64_t rows) const;
+
+  // A matrix that may stand in the file and plays no part.
+  void ignore(const std::string& name) const;
+  // A weight, bias or scale of blocks 0 .. layers - 1 that nothing has read would make the numbers wrong, and so would
+  // a scale of a matrix outside of them: model.bad_value.
   void require_all_read(int64_t layers) const;
 
   // model.bad_value: the file is fine and asks for something this engine does not have for this architecture.
@@ -62,6 +66,7 @@ class Header {
                              int64_t depth = 1) const;
   float element(const gguf::Tensor& tensor, int64_t index) const;
   // Of matrix `index` of `count` in tensor `name`: the number beside it in <base>.scale, where there is one each.
+  // (<base>.input_scale is not read: it would round what the matrix is multiplied with, which is not rounded here.)
   float scale_of(const std::string& name, int64_t index, int64_t count) const;
   int64_t in_range(std::string_view name, uint64_t value, int64_t least, int64_t most) const;
 

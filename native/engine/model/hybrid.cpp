@@ -59,7 +59,7 @@ DeltaNet read_delta_net(const Header& header, const Hybrid& kind, const std::str
     mixer.beta = header.matrix(block + "ssm_beta.weight", embedding, mixer.value_heads);
     mixer.step = header.matrix(block + "ssm_alpha.weight", embedding, mixer.value_heads);
   }
-  mixer.convolution = header.matrix(block + "ssm_conv1d.weight", mixer.taps, channels).tensor;
+  mixer.convolution = header.table(block + "ssm_conv1d.weight", mixer.taps, channels);
   mixer.step_bias = header.vector(block + "ssm_dt.bias", mixer.value_heads);
   mixer.decay = header.vector(block + "ssm_a", mixer.value_heads);
   mixer.norm = header.vector(block + "ssm_norm.weight", mixer.value_dim);
