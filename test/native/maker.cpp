@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 
 #include "kernels/cpu/reference/half.h"
@@ -99,7 +98,8 @@ void GgufMaker::tensor(const std::string& name, std::vector<uint64_t> shape, uin
 }
 
 Bytes GgufMaker::header() const {
-  Bytes out{'G', 'G', 'U', 'F'};
+  Bytes out;
+  put<uint32_t>(out, 0x46554747);  // "GGUF"
   put(out, version);
   put<uint64_t>(out, tensors.size());
   put<uint64_t>(out, keys_.size());

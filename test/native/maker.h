@@ -1,6 +1,7 @@
 // Makes GGUF files for the tests: byte by byte, so that they can be wrong on purpose, and whole tiny models.
 #pragma once
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -61,8 +62,9 @@ class GgufMaker {
 
 template <typename T>
 void put(Bytes& bytes, T value) {
-  const auto* raw = reinterpret_cast<const uint8_t*>(&value);
-  bytes.insert(bytes.end(), raw, raw + sizeof value);
+  const size_t at = bytes.size();
+  bytes.resize(at + sizeof value);
+  std::memcpy(bytes.data() + at, &value, sizeof value);
 }
 void put_string(Bytes& bytes, const std::string& text);
 
