@@ -4,6 +4,7 @@
 
 #include "native/engine/error.h"
 #include "native/engine/gguf/checked.h"
+#include "native/engine/model/rope.h"
 
 namespace halogen::backend::cpu {
 namespace {
@@ -75,7 +76,8 @@ Embedding Program::place_rows(const model::Matrix& matrix) {
           matrix.rows,
           matrix.columns,
           &tensor,
-          kernels_.function<kernel::Dequantize>("dequantize", tensor.format->key)};
+          kernels_.function<kernel::Dequantize>("dequantize", tensor.format->key),
+          matrix.scale};
 }
 
 Vector Program::place(const gguf::Tensor* tensor) {
@@ -118,8 +120,7 @@ Matrix Program::place(const model::Matrix& matrix) {
 }
 
 size_t Program::rope_table(model::Rope rope, uint64_t context) {
-  // Chosen once for a load, so that keys stored earlier stay valid however long a sequence grows.
-  if (rope.long_factors != nullptr && context > static_cast<uint64_t>(rope.original)) rope.factors = rope.long_factors;
+  if (model::takes_long_factors(rope, context)) rope.factors = rope.long_factors;
   rope.long_factors = nullptr;
   const auto found = std::ranges::find(ropes, rope, &RopeTable::rope);
   if (found != ropes.end()) return static_cast<size_t>(found - ropes.begin());

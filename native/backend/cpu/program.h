@@ -73,6 +73,7 @@ struct Embedding {
   int64_t columns = 0;
   const gguf::Tensor* source = nullptr;
   kernel::Dequantize dequantize = nullptr;
+  float scale = 1;  // of what is dequantised
 };
 
 struct RopeTable {

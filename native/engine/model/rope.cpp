@@ -45,6 +45,10 @@ Rope read_rope(const Header& header, Pairing pairing) {
   return rope;
 }
 
+bool takes_long_factors(const Rope& rope, uint64_t context) {
+  return rope.long_factors != nullptr && context > static_cast<uint64_t>(rope.original);
+}
+
 std::vector<double> rope_frequencies(const Rope& rope, std::span<const float> factors) {
   const double rotated = static_cast<double>(rope.rotated);
   // The pair that turns `turns` times within the original context.

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "native/engine/gguf/checked.h"
+#include "native/engine/model/rope.h"
 
 namespace halogen::plan {
 namespace {
@@ -93,6 +94,18 @@ MemoryPlan with_best_type(const model::Description& description, const LoadOptio
   return half;
 }
 
+// Which of two sets of rope factors this context takes; "" where the model has no choice.
+std::string rope_choice(const model::Description& description, uint64_t context) {
+  const auto has_both = [](const model::Layer& layer) { return layer.attention.rope.long_factors != nullptr; };
+  const auto layer = std::ranges::find_if(description.layers, has_both);
+  if (layer == description.layers.end()) return "";
+  const model::Rope& rope = layer->attention.rope;
+  const bool takes_long = model::takes_long_factors(rope, context);
+  return std::string(" Positions use the model's ") + (takes_long ? "long" : "short") +
+         " rope factors, because the context is " + (takes_long ? "more than" : "within") + " the " +
+         std::to_string(rope.original) + " tokens it was first trained for.";
+}
+
 void check(const LoadOptions& options) {
   std::string known = "auto";
   for (const char* each : kv_types) known += std::string(", ") + each;
@@ -125,6 +138,7 @@ MemoryPlan make(const model::Description& description, const LoadOptions& option
   check(options);
   MemoryPlan plan = options.kv_type == "auto" ? with_best_type(description, options, backend)
                                               : with_type(description, options, backend, options.kv_type);
+  plan.reason += rope_choice(description, plan.context_length);
   if (!plan.fits) {
     const uint64_t states = plan.recurrent + plan.checkpoints;
     plan.reason = "It needs " + in_words(plan.total) + " (weights " + in_words(plan.weights) + ", context " +
