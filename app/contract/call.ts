@@ -3,7 +3,14 @@ import { z } from "zod";
 import { engineStatusSchema, telemetrySchema } from "./engine.ts";
 import { idSchema, messageSchema } from "./message.ts";
 import { catalogueEntrySchema, downloadSchema, memoryPlanSchema, modelSchema } from "./model.ts";
-import { samplingOptionsSchema, searchHitSchema, sessionDocumentSchema, sessionSchema } from "./session.ts";
+import {
+  samplingOptionsSchema,
+  searchHitSchema,
+  sessionDocumentSchema,
+  sessionSchema,
+  tokenChoiceSchema,
+  tokenIdSchema,
+} from "./session.ts";
 import { appInfoSchema, settingPatchSchema, settingsSchema } from "./setting.ts";
 
 const nothing = z.object({}).strict();
@@ -73,6 +80,15 @@ export const calls = {
   "model.plan": { request: z.object({ modelId: idSchema }).strict(), reply: memoryPlanSchema },
   "model.load": { request: z.object({ modelId: idSchema }).strict(), reply: modelSchema },
   "model.unload": { request: z.object({ modelId: idSchema }).strict(), reply: modelSchema },
+  /** What choices of tokens stand for in this model, in their order; an empty list where it has no such token. */
+  "model.tokens": {
+    request: z.object({ modelId: idSchema, choices: z.array(tokenChoiceSchema).max(20_000) }).strict(),
+    reply: z.object({
+      /** Tokens that the model has; their numbers begin with 0. */
+      count: z.number().int().nonnegative(),
+      choices: z.array(z.array(z.object({ id: tokenIdSchema, text: z.string() }))),
+    }),
+  },
   "catalogue.list": { request: nothing, reply: z.object({ entries: z.array(catalogueEntrySchema) }) },
   "download.list": { request: nothing, reply: z.object({ downloads: z.array(downloadSchema) }) },
   "download.start": { request: z.object({ entryId: idSchema }).strict(), reply: downloadSchema },

@@ -6,7 +6,9 @@ import { idSchema, messageSchema, timestampSchema } from "./message.ts";
 const share = z.number().min(0).max(1);
 const part = z.number().gt(0).max(1);
 const window = z.number().int().min(-1).max(10_000_000);
-const tokenId = z.number().int().min(0).max(2_147_483_647);
+export const tokenIdSchema = z.number().int().min(0).max(2_147_483_647);
+/** A token by its number, or all those that a text becomes with the chat's model. */
+export const tokenChoiceSchema = z.union([tokenIdSchema, z.string().min(1).max(100)]);
 const order = z
   .array(z.enum(samplerNames))
   .min(1)
@@ -58,14 +60,14 @@ export const samplingOptionsSchema = z.object({
   dryBase: numbers.dryBase.nullable(),
   dryAllowedLength: numbers.dryAllowedLength.nullable(),
   dryLastN: numbers.dryLastN.nullable(),
-  /** Texts that no repetition reaches over; null = line end, colon, quote, asterisk. */
+  /** Texts that no repetition reaches over; null = `usualBreakers`. */
   dryBreakers: z.array(z.string().min(1).max(100)).max(100).nullable(),
   logitBias: z
-    .array(z.object({ token: tokenId, bias: z.number().min(-1000).max(1000) }))
+    .array(z.object({ token: tokenChoiceSchema, bias: z.number().min(-1000).max(1000) }))
     .max(10_000)
     .nullable(),
   /** Tokens that never come. */
-  suppress: z.array(tokenId).max(10_000).nullable(),
+  suppress: z.array(tokenChoiceSchema).max(10_000).nullable(),
   order: order.nullable(),
   /** Texts that end a reply, beside those of the model. */
   stop: z.array(z.string().min(1).max(1000)).max(100).nullable(),
@@ -83,6 +85,9 @@ export const samplingOptionsSchema = z.object({
 export const noSampling = Object.fromEntries(
   Object.keys(samplingOptionsSchema.shape).map((name) => [name, null]),
 ) as SamplingOptions;
+
+/** DRY's breakers where a chat names none: those of the sampler's maker (p-e-w) and of llama.cpp. */
+export const usualBreakers: readonly string[] = ["\n", ":", '"', "*"];
 
 /** llama.cpp's own defaults, which model cards assume where they say nothing. */
 export const ourSampling: SamplingDefaults = {
@@ -138,6 +143,7 @@ export const searchHitSchema = z.object({
   updatedAt: timestampSchema,
 });
 
+export type TokenChoice = z.infer<typeof tokenChoiceSchema>;
 export type SamplingOptions = z.infer<typeof samplingOptionsSchema>;
 export type SamplingDefaults = z.infer<typeof samplingDefaultsSchema>;
 export type Session = z.infer<typeof sessionSchema>;

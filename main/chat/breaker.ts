@@ -1,9 +1,7 @@
 /** DRY's breakers are texts, the engine counts in tokens: every token, or run of tokens, that holds the text breaks. */
 import type { Tokenizer } from "../../app/token/tokenizer.ts";
 import { encodeUtf8 } from "../../app/token/utf8.ts";
-
-/** Those of the sampler's maker (p-e-w) and of llama.cpp. */
-export const usualBreakers: readonly string[] = ["\n", ":", '"', "*"];
+import { exactTokens } from "./token-text.ts";
 
 const kept = new WeakMap<Tokenizer, Map<string, Int32Array>>();
 
@@ -56,32 +54,6 @@ function find(tokenizer: Tokenizer, breakers: readonly string[]): Int32Array {
     }
   }
   return Int32Array.from(sequences);
-}
-
-/** Tokens that print exactly this text, as it is written inside a line; null when the tokenizer puts something else there. */
-function exactTokens(tokenizer: Tokenizer, text: string): readonly number[] | null {
-  const wanted = encodeUtf8(text);
-  // What some vocabularies put before a text (a space) stays with a first character that is cut off again.
-  for (const before of ["", "a", "\n"]) {
-    const ids = tokenizer.encode([{ text: before + text, special: false }]);
-    for (let from = 0; from < ids.length; from++) {
-      const tail = ids.slice(from);
-      const length = tail.reduce((sum, id) => sum + tokenizer.tokenBytes(id).length, 0);
-      if (length < wanted.length) break;
-      if (length === wanted.length && same(tokenizer, tail, wanted)) return tail;
-    }
-  }
-  return null;
-}
-
-function same(tokenizer: Tokenizer, ids: readonly number[], wanted: Uint8Array): boolean {
-  let at = 0;
-  for (const id of ids) {
-    for (const byte of tokenizer.tokenBytes(id)) {
-      if (byte !== wanted[at++]) return false;
-    }
-  }
-  return true;
 }
 
 function contains(bytes: Uint8Array, part: Uint8Array): boolean {

@@ -8,9 +8,10 @@ import { HalogenError } from "../../app/error.ts";
 import { titleFrom } from "../../app/session/title.ts";
 import type { ChatOptions } from "./collaborator.ts";
 import { createDialectCache } from "./dialect-cache.ts";
+import { readableToken, tokensOf } from "./token-text.ts";
 import { startTurn, type Turn } from "./turn.ts";
 
-export type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`>>;
+export type ChatHandlers = Pick<Handlers, Extract<keyof Handlers, `chat.${string}`> | "model.tokens">;
 
 export interface Chat {
   handlers: ChatHandlers;
@@ -188,6 +189,11 @@ export function createChat(options: ChatOptions): Chat {
       async "chat.stop"({ sessionId }) {
         await stop(sessionId);
         return {};
+      },
+      async "model.tokens"({ modelId, choices }) {
+        const { tokenizer } = await dialects.get(await library.source(modelId));
+        const read = (id: number) => ({ id, text: readableToken(tokenizer, id) });
+        return { count: tokenizer.count, choices: choices.map((choice) => tokensOf(tokenizer, choice).map(read)) };
       },
     },
     running: (sessionId) => turns.has(sessionId),

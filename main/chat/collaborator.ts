@@ -32,6 +32,8 @@ export interface ChatLibrary {
   get(modelId: string): Model;
   /** The model of chats that name none; null when there is none. */
   preferred(): Model | null;
+  /** Its file and what is known of it, without loading it. Rejects with model.not_found or the file's fault. */
+  source(modelId: string): Promise<Pick<ModelLease, "path" | "inspection">>;
   /** Loads it, after others that use another model are done. */
   acquire(
     modelId: string,

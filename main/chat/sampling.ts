@@ -1,8 +1,10 @@
 /** What the engine is asked for: the chat's own choices, and the model's where it has none. */
-import type { SamplingDefaults, SamplingOptions } from "../../app/contract/session.ts";
-import { type Sampling, samplerNames } from "../../app/engine.ts";
+import { samplerOrder } from "../../app/chat/sampler-order.ts";
+import { type SamplingDefaults, type SamplingOptions, usualBreakers } from "../../app/contract/session.ts";
+import type { Sampling } from "../../app/engine.ts";
 import type { Tokenizer } from "../../app/token/tokenizer.ts";
-import { breakerSequences, usualBreakers } from "./breaker.ts";
+import { breakerSequences } from "./breaker.ts";
+import { tokensOf } from "./token-text.ts";
 
 export function samplingOf(chosen: SamplingOptions, defaults: SamplingDefaults, tokenizer: Tokenizer): Sampling {
   const sampling: Sampling = {
@@ -24,11 +26,13 @@ export function samplingOf(chosen: SamplingOptions, defaults: SamplingDefaults, 
     dryBase: chosen.dryBase ?? defaults.dryBase,
     dryAllowedLength: chosen.dryAllowedLength ?? defaults.dryAllowedLength,
     dryLastN: chosen.dryLastN ?? defaults.dryLastN,
-    order: withOwn(chosen, chosen.order ?? defaults.order),
+    order: samplerOrder(chosen, defaults),
     seed: chosen.seed,
   };
-  if (chosen.logitBias !== null) sampling.logitBias = chosen.logitBias;
-  if (chosen.suppress !== null) sampling.suppress = chosen.suppress;
+  if (chosen.logitBias !== null) sampling.logitBias = biasesOf(chosen.logitBias, tokenizer);
+  if (chosen.suppress !== null) {
+    sampling.suppress = [...new Set(chosen.suppress.flatMap((choice) => tokensOf(tokenizer, choice)))];
+  }
   // Thousands of tokens hold a line end: they are looked for only where they count.
   if (sampling.dryMultiplier !== undefined && sampling.dryMultiplier > 0) {
     sampling.dryBreakers = breakerSequences(tokenizer, chosen.dryBreakers ?? usualBreakers);
@@ -36,29 +40,15 @@ export function samplingOf(chosen: SamplingOptions, defaults: SamplingDefaults, 
   return sampling;
 }
 
-const stepOf = {
-  temperature: "temperature",
-  topK: "top_k",
-  topP: "top_p",
-  minP: "min_p",
-  typicalP: "typical_p",
-  topNSigma: "top_n_sigma",
-  xtcProbability: "xtc",
-  repetitionPenalty: "penalties",
-  presencePenalty: "penalties",
-  frequencyPenalty: "penalties",
-  dryMultiplier: "dry",
-} as const;
-
-/** A model's order may lack a step that the user has chosen a value for: it comes in at its usual place, not silently dropped. */
-function withOwn(chosen: SamplingOptions, order: SamplingDefaults["order"]): SamplingDefaults["order"] {
-  if (chosen.order !== null) return order;
-  const result = [...order];
-  for (const [name, step] of Object.entries(stepOf)) {
-    if (chosen[name as keyof typeof stepOf] === null || result.includes(step)) continue;
-    const rank = samplerNames.indexOf(step);
-    const behind = result.findIndex((other) => samplerNames.indexOf(other) > rank);
-    result.splice(behind < 0 ? result.length : behind, 0, step);
+/** A text's bias goes to each of its tokens, as in llama.cpp; what is named twice gets the sum. */
+function biasesOf(
+  chosen: NonNullable<SamplingOptions["logitBias"]>,
+  tokenizer: Tokenizer,
+): NonNullable<Sampling["logitBias"]> {
+  const sums = new Map<number, number>();
+  for (const { token, bias } of chosen) {
+    for (const id of tokensOf(tokenizer, token)) sums.set(id, (sums.get(id) ?? 0) + bias);
   }
-  return result;
+  // The engine takes no more than this, and it decides everything anyway.
+  return [...sums].map(([token, sum]) => ({ token, bias: Math.max(-10_000, Math.min(10_000, sum)) }));
 }

@@ -1,6 +1,6 @@
 /** The options of `halogen run` that say how tokens are chosen. */
 import type { ParseArgsOptionsConfig } from "node:util";
-import { type SamplingOptions, samplingOptionsSchema } from "../../app/contract/session.ts";
+import { type SamplingOptions, samplingOptionsSchema, type TokenChoice } from "../../app/contract/session.ts";
 import { samplerNames } from "../../app/engine.ts";
 import { type Command, type CommandContext, numberOption, UsageError } from "./command.ts";
 
@@ -59,8 +59,8 @@ export const samplingHelp: Command["help"] = [
   ["--presence-penalty X", "the same, subtracted once; --frequency-penalty X for each time"],
   ["--dry-multiplier X", "against repeated phrases; --dry-base, --dry-allowed-length, --dry-last-n"],
   ["--dry-breaker TEXT", "no phrase reaches over it; may be given again (line end, colon, quote, asterisk)"],
-  ["--logit-bias ID=X", "added to a token's logit; may be given again"],
-  ["--suppress ID", "a token that never comes; may be given again"],
+  ["--logit-bias ID=X", "added to a token's logit, or to those of a text's tokens (TEXT=X); may be given again"],
+  ["--suppress ID", "a token that never comes, or a text's tokens; may be given again"],
   ["--samplers A;B", `the order (${samplerNames.join(";")})`],
   ["--seed S", "the same seed gives the same text"],
   ["--stop TEXT", "ends the reply; may be given again"],
@@ -87,7 +87,7 @@ export function readSampling(context: CommandContext): Partial<SamplingOptions> 
   const biases = listOption(context, "logit-bias");
   if (biases !== null) found.logitBias = biases.map(readBias);
   const suppress = listOption(context, "suppress");
-  if (suppress !== null) found.suppress = suppress.map((text) => wholeNumber("--suppress", text));
+  if (suppress !== null) found.suppress = suppress.map((text) => readToken("--suppress", text));
   const { samplers } = context.values;
   if (typeof samplers === "string") found.order = samplers.split(";").map((name) => name.trim());
   const parsed = samplingOptionsSchema.partial().safeParse(found);
@@ -108,15 +108,16 @@ function listOption({ values }: CommandContext, name: (typeof lists)[number]): s
   return value.map(String);
 }
 
-function readBias(text: string): { token: number; bias: number } {
-  const [id, bias] = text.split("=");
-  const value = bias === undefined || bias.trim() === "" ? Number.NaN : Number(bias);
+function readBias(text: string): { token: TokenChoice; bias: number } {
+  const at = text.lastIndexOf("=");
+  const bias = at < 0 ? "" : text.slice(at + 1).trim();
+  const value = bias === "" ? Number.NaN : Number(bias);
   if (!Number.isFinite(value)) throw new UsageError(`--logit-bias must be like 123=-1.5, not "${text}".`);
-  return { token: wholeNumber("--logit-bias", id ?? ""), bias: value };
+  return { token: readToken("--logit-bias", text.slice(0, at)), bias: value };
 }
 
-function wholeNumber(option: string, text: string): number {
-  const value = /^\d+$/.test(text.trim()) ? Number(text) : Number.NaN;
-  if (Number.isSafeInteger(value)) return value;
-  throw new UsageError(`${option} must name a token by its number, not "${text}".`);
+/** Digits are a token's number, all else is text. */
+function readToken(option: string, text: string): TokenChoice {
+  if (text === "") throw new UsageError(`${option} must name a token by its number or its text.`);
+  return /^\d+$/.test(text.trim()) ? Number(text) : text;
 }

@@ -2,7 +2,8 @@
 import type { Handlers } from "../../app/contract/client.ts";
 import type { Library } from "../model/library.ts";
 
-type ModelCall = Extract<keyof Handlers, `model.${string}`>;
+/** What tokens a text becomes, the chat knows. */
+type ModelCall = Exclude<Extract<keyof Handlers, `model.${string}`>, "model.tokens">;
 
 /** What the list shows at once, and the look that may still be under way behind it: a page waits for the first one only. */
 export function createModelHandlers(library: Library, firstScan: Promise<unknown>): Pick<Handlers, ModelCall> {

@@ -33,6 +33,8 @@ export interface Library {
   scan(): Promise<Model[]>;
   /** Exact bytes of loading it with the present settings. */
   plan(modelId: string): Promise<MemoryPlan>;
+  /** Its file and what is known of it, without loading it. Rejects with model.not_found, or the file's or the engine's error. */
+  source(modelId: string): Promise<Pick<ModelLease, "path" | "inspection">>;
   /** Waits for its turn, unloads another model if it must, loads. Rejects with the file's or the engine's error, or request.cancelled. */
   acquire(modelId: string, options?: AcquireOptions): Promise<ModelLease>;
   /** Loads it without using it. */
@@ -205,15 +207,20 @@ export function createLibrary(options: LibraryOptions): Library {
     return toModel(await register(file));
   }
 
-  async function acquire(modelId: string, acquireOptions: AcquireOptions = {}): Promise<ModelLease> {
+  async function source(modelId: string): Promise<Pick<ModelLease, "path" | "inspection">> {
     const entry = find(modelId);
     if (entry.inspection === null && entry.fault === null) await look(entry);
     const error = entry.fault ?? (entry.inspection === null ? entry.loadError : null);
     if (error !== null) throw fromWire(error);
+    if (entry.inspection === null) throw new HalogenError("internal", `${entry.file.fileName} was never read`);
+    return { path: entry.file.path, inspection: entry.inspection };
+  }
+
+  async function acquire(modelId: string, acquireOptions: AcquireOptions = {}): Promise<ModelLease> {
+    const known = await source(modelId);
+    const entry = find(modelId);
     const held = await resident.acquire(entry, acquireOptions);
-    if (entry.inspection === null)
-      throw new HalogenError("internal", `${entry.file.fileName} was loaded without having been read`);
-    return { model: toModel(entry), path: entry.file.path, inspection: entry.inspection, ...held };
+    return { model: toModel(entry), ...known, ...held };
   }
 
   const watcher =
@@ -258,6 +265,7 @@ export function createLibrary(options: LibraryOptions): Library {
       changed(entry);
       return entry.plan;
     },
+    source,
     acquire,
     async load(modelId) {
       const lease = await acquire(modelId);

@@ -1,5 +1,5 @@
 import type { Model } from "../../app/contract/model.ts";
-import type { SamplingOptions } from "../../app/contract/session.ts";
+import { type SamplingOptions, usualBreakers } from "../../app/contract/session.ts";
 import { formatCount } from "./number.ts";
 
 /** The options that are one number. */
@@ -43,10 +43,21 @@ export const samplingFields: readonly SamplingField[] = [
   field("maxTokens", "Longest reply", "Tokens; empty is until the context is full.", [1, most, 1]),
 ];
 
+/** Texts, one a line. */
+export interface TextsField {
+  key: TextsKey;
+  label: string;
+  about: string;
+  /** What holds where nothing was set. */
+  usual: readonly string[] | null;
+  /** Characters of one text. */
+  longest: number;
+}
+
 export interface SamplingGroup {
   label: string;
   fields: readonly SamplingField[];
-  texts: { key: TextsKey; label: string; about: string } | null;
+  texts: TextsField | null;
 }
 
 /** What fewer people change; folded away. */
@@ -67,6 +78,8 @@ export const samplingGroups: readonly SamplingGroup[] = [
       key: "dryBreakers",
       label: "DRY breakers",
       about: "No phrase reaches over these; one a line, \\n is a line end.",
+      usual: usualBreakers,
+      longest: 100,
     },
   },
   {
@@ -88,6 +101,8 @@ export const samplingGroups: readonly SamplingGroup[] = [
       key: "stop",
       label: "Stop at",
       about: "Ends the reply before one of these; one a line, \\n is a line end.",
+      usual: null,
+      longest: 1000,
     },
   },
 ];
@@ -130,6 +145,17 @@ export function parseTexts(text: string): string[] | null {
     .filter((line) => line !== "")
     .map((line) => line.replace(/\\([nt\\])/g, (_, letter: string) => ({ n: "\n", t: "\t" })[letter] ?? "\\"));
   return texts.length === 0 ? null : texts;
+}
+
+const mostTexts = 100;
+
+/** What is wrong with texts that were typed, in words. */
+export function textsProblem({ longest }: TextsField, texts: readonly string[] | null): string | null {
+  if (texts === null) return null;
+  if (texts.length > mostTexts) return `At most ${mostTexts} lines; there are ${formatCount(texts.length)}.`;
+  const long = texts.findIndex((text) => text.length > longest);
+  if (long < 0) return null;
+  return `At most ${formatCount(longest)} characters a line; text ${long + 1} has ${formatCount(texts[long]?.length ?? 0)}.`;
 }
 
 export function showTexts(texts: readonly string[] | null): string {

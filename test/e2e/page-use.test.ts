@@ -69,6 +69,19 @@ describe("thinking", () => {
     expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
   });
 
+  test("with all that a template may offer, the composer's row holds it, and each choice keeps its name", async () => {
+    open = await browser.open("thinking-all");
+    for (const width of [1280, 720]) {
+      await open.page.setViewportSize({ width, height: 800 });
+      const row = open.page.locator(".composer-row");
+      await eventually(() => row.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
+      for (const name of ["Thinking", "Keep thoughts", "System prompt", "Sampling", "Send"])
+        expect(await row.getByRole("button", { name, exact: true }).isVisible(), name).toBe(true);
+      expect(await effort().isVisible()).toBe(true);
+    }
+    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
+  });
+
   test("is not there for a model whose template knows none", async () => {
     open = await browser.open("chat");
     await button("Sampling").waitFor();

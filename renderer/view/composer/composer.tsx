@@ -10,7 +10,7 @@ import { IconButton } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { fitHeight } from "./fit-height.ts";
 import { ModelPicker } from "./model-picker.tsx";
-import { Sampling } from "./sampling.tsx";
+import { Sampling } from "./sampling/sampling.tsx";
 import { SystemPrompt } from "./system-prompt.tsx";
 import { Thinking } from "./thinking.tsx";
 

@@ -107,7 +107,7 @@ export function ModelPicker() {
               <ModelItem key={model.id} model={model} chosen={model.id === chosen?.id} />
             ))}
           </ul>
-          <footer className="popover-foot">
+          <div className="popover-foot">
             <span className="quiet" title={folder}>
               Models are GGUF files in <span className="path">{folder}</span>
             </span>
@@ -115,7 +115,7 @@ export function ModelPicker() {
               <RefreshCw size={12} strokeWidth={1.75} aria-hidden="true" />
               Look again
             </button>
-          </footer>
+          </div>
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>

@@ -23,9 +23,9 @@ export function SystemPrompt() {
   };
   return (
     <Popover.Root open={open} onOpenChange={change}>
-      <Popover.Trigger className={system === "" ? "chip" : "chip on"}>
+      <Popover.Trigger className={system === "" ? "chip" : "chip on"} title="System prompt">
         <ScrollText size={13} strokeWidth={1.75} aria-hidden="true" />
-        System prompt
+        <span className="chip-label">System prompt</span>
       </Popover.Trigger>
       <Popover.Portal>
         <Popover.Content
@@ -49,12 +49,12 @@ export function SystemPrompt() {
             value={typed ?? system}
             onChange={(event) => setTyped(event.target.value)}
           />
-          <footer className="popover-foot">
+          <div className="popover-foot">
             <span className="quiet">Used from the next message on.</span>
             <button type="button" className="button small primary" onClick={() => change(false)}>
               Done
             </button>
-          </footer>
+          </div>
         </Popover.Content>
       </Popover.Portal>
     </Popover.Root>

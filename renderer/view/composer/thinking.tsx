@@ -32,12 +32,12 @@ function PastThoughts({ plan }: { plan: ReturnType<typeof planPastThoughts> }) {
     <Hint text={about}>
       <button
         type="button"
-        className={plan.kept ? "chip on" : "chip"}
+        className={plan.kept ? "chip keep on" : "chip keep"}
         aria-pressed={plan.kept}
         onClick={() => attempt(page, () => setSampling(page, { keepThoughts: !plan.kept }))}
       >
         <History size={13} strokeWidth={1.75} aria-hidden="true" />
-        Keep thoughts
+        <span className="chip-label">Keep thoughts</span>
       </button>
     </Hint>
   );
@@ -64,7 +64,7 @@ function ThinkingChoice({ plan }: { plan: ReturnType<typeof planThinking> }) {
           onClick={() => attempt(page, () => setSampling(page, { thinking: !plan.on }))}
         >
           {icon}
-          Thinking
+          <span className="chip-label last">Thinking</span>
         </button>
       )}
       {effort !== null && (

@@ -72,6 +72,10 @@ export function harness(options: HarnessOptions = {}): Harness {
       return model;
     },
     preferred: () => model,
+    source: async (id) => {
+      if (id !== modelId) throw new HalogenError("model.not_found", "no such model");
+      return { path: "/models/scripted.gguf", inspection: await engine.inspect("/models/scripted.gguf") };
+    },
     acquire: async (_, { onProgress, signal }) => {
       const path = "/models/scripted.gguf";
       loaded ??= engine.load(

@@ -1,8 +1,8 @@
 import { describe, expect, it, test } from "vitest";
-import { noSampling, ourSampling } from "../../../../app/contract/session.ts";
+import { noSampling, ourSampling, usualBreakers } from "../../../../app/contract/session.ts";
 import { samplerNames } from "../../../../app/engine.ts";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
-import { breakerSequences, usualBreakers } from "../../../../main/chat/breaker.ts";
+import { breakerSequences } from "../../../../main/chat/breaker.ts";
 import { samplingOf } from "../../../../main/chat/sampling.ts";
 import { byteVocabulary, firstPiece, pieceVocabulary } from "../../app/token/vocabulary.ts";
 import { harness, shown } from "./harness.ts";

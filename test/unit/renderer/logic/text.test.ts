@@ -11,6 +11,7 @@ import {
   samplingFields,
   samplingGroups,
   showTexts,
+  textsProblem,
 } from "../../../../renderer/logic/sampling.ts";
 import { smallModel } from "../../../fixtures/page/sample.ts";
 
@@ -105,6 +106,15 @@ test("texts stand one a line, and come back as they were", () => {
     ["\\n", "a\tb"],
   ])
     expect(parseTexts(showTexts(texts))).toEqual(texts);
+});
+
+test("texts that are too long or too many are said to be", () => {
+  const [breakers] = samplingGroups.flatMap(({ texts }) => (texts === null ? [] : [texts]));
+  if (!breakers) throw new Error("fields are missing");
+  expect(textsProblem(breakers, null)).toBeNull();
+  expect(textsProblem(breakers, Array(100).fill("x".repeat(100)))).toBeNull();
+  expect(textsProblem(breakers, ["a", "x".repeat(101)])).toBe("At most 100 characters a line; text 2 has 101.");
+  expect(textsProblem(breakers, Array(101).fill("x"))).toBe("At most 100 lines; there are 101.");
 });
 
 test("every number that a chat may choose has one field", () => {
