@@ -7,6 +7,9 @@ const kvTypes: readonly LoadOptions["kvType"][] = ["auto", "f32", "f16", "bf16",
 
 const grammarKinds: readonly string[] = ["json", "json_schema", "regex", "ebnf"];
 
+/** Of what opens, ends or follows a thought. Characters. */
+const longestMarker = 200;
+
 export const largestThreads = 1024;
 export const largestAlternatives = 256;
 /** Largest value that is exact in a number and fits the engine's counters. */
@@ -145,6 +148,21 @@ function checkSampling(sampling: Sampling): void {
   if (seed !== null) checkInteger("sampling.seed", seed, 0, largestCount);
 }
 
+function checkThought({ grammar, thought }: GenerateRequest): void {
+  checkObject("thought", thought);
+  const { begun, open, closes, answers } = thought as NonNullable<typeof thought>;
+  if (grammar === undefined) refuse("thought", "absent where there is no grammar", thought);
+  if (typeof begun !== "boolean") refuse("thought.begun", "true or false", begun);
+  if (typeof open !== "string" || (open === "" && !begun)) refuse("thought.open", "a text, not empty", open);
+  const isText = (each: unknown): boolean => typeof each === "string" && each !== "" && each.length <= longestMarker;
+  if (!Array.isArray(closes) || closes.length === 0 || !closes.every(isText)) {
+    refuse("thought.closes", `an array of texts of 1 to ${longestMarker} characters, at least one`, closes);
+  }
+  if (!Array.isArray(answers) || !answers.every(isText)) {
+    refuse("thought.answers", `an array of texts of 1 to ${longestMarker} characters`, answers);
+  }
+}
+
 export function checkGenerateRequest(request: GenerateRequest): void {
   checkObject("request", request);
   checkHandle(request.handle);
@@ -166,6 +184,7 @@ export function checkGenerateRequest(request: GenerateRequest): void {
     if (!grammarKinds.includes(kind)) refuse("grammar.kind", `one of ${grammarKinds.join(", ")}`, kind);
     if (typeof source !== "string") refuse("grammar.source", "a string", source);
   }
+  if (request.thought !== undefined) checkThought(request);
   checkInteger("alternatives", request.alternatives, 0, largestAlternatives);
 }
 

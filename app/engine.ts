@@ -187,11 +187,25 @@ export interface Sampling {
   seed: number | null;
 }
 
-/** What a whole reply has to match. */
+/** What a whole reply has to match; where there is a thought before it, what stands behind the thought. */
 export interface GrammarSource {
   kind: "json" | "json_schema" | "regex" | "ebnf";
   /** Empty for "json" (an object or array); a schema as JSON text. */
   source: string;
+}
+
+/**
+ * A thought that may come before a grammar. It is free but has to end: no stop token comes in it. Markers may be texts of several tokens, and reach
+ * into a token's middle. Behind it, and before what opens it, stands any white space.
+ */
+export interface GrammarThought {
+  /** The prompt has opened it. False: the reply opens it, or begins with the grammar at once. */
+  begun: boolean;
+  open: string;
+  /** Each ends it; not empty. */
+  closes: string[];
+  /** What may stand before the answer, with or without a thought. */
+  answers: string[];
 }
 
 export interface GenerateRequest {
@@ -209,6 +223,8 @@ export interface GenerateRequest {
   stopSequences?: Int32Array[];
   /** Faults of it are grammar.invalid, .unsupported or .impossible, with the place in it. The reply ends with `stopTokens`, else the model's own. */
   grammar?: GrammarSource;
+  /** Only with a grammar; absent: it begins with the first token. */
+  thought?: GrammarThought;
   /** Alternatives to report per token: 0 = none, only the ids. */
   alternatives: number;
 }

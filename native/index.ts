@@ -11,8 +11,8 @@ import {
 import { fromWire, HalogenError, type WireError } from "../app/error.ts";
 import { failedGeneration, pullGeneration } from "../app/generation.ts";
 import type { AddonEngine } from "./addon.ts";
-import { createGrammarCompiler, type GrammarCompiler } from "./grammar/compiler.ts";
 import { constrainedSource } from "./grammar/constrain.ts";
+import { createGrammarService, type GrammarService } from "./grammar/service.ts";
 import { addonCandidates, loadAddon } from "./load.ts";
 
 export interface NativeEngineOptions {
@@ -80,26 +80,19 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
   const onExit = (): void => raw.shutdown();
   process.on("exit", onExit);
   let closing: Promise<void> | null = null;
-  /** By handle: the file, and its grammar compiler once one was needed. */
-  const models = new Map<number, { path: string; compiler: Promise<GrammarCompiler> | null }>();
+  /** By handle: the file, and its grammars once one was needed. */
+  const models = new Map<number, { path: string; grammars: GrammarService | null }>();
 
-  const compilerOf = async (handle: number): Promise<GrammarCompiler> => {
+  const grammarsOf = (handle: number): GrammarService => {
     const model = models.get(handle);
     if (model === undefined) throw new HalogenError("model.not_loaded", `No model is loaded under handle ${handle}.`);
-    model.compiler ??= raw.vocabulary(model.path).then(createGrammarCompiler);
-    const made = model.compiler;
-    made.catch(() => {
-      if (model.compiler === made) model.compiler = null;
-    });
-    return made;
+    model.grammars ??= createGrammarService(() => raw.vocabulary(model.path));
+    return model.grammars;
   };
 
   const forget = (handle: number): void => {
     // A reply that still runs is cancelled by the engine and needs no mask any more.
-    models
-      .get(handle)
-      ?.compiler?.then((compiler) => compiler.dispose())
-      .catch(() => undefined);
+    models.get(handle)?.grammars?.close();
     models.delete(handle);
   };
 
@@ -115,7 +108,7 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
       signal?.addEventListener("abort", running.cancel);
       try {
         const model = await running.value;
-        models.set(model.handle, { path: request.path, compiler: null });
+        models.set(model.handle, { path: request.path, grammars: null });
         return model;
       } finally {
         signal?.removeEventListener("abort", running.cancel);
@@ -132,7 +125,7 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
             raw,
             request: { ...request, grammar },
             onProgress,
-            compiler: () => compilerOf(request.handle),
+            service: () => grammarsOf(request.handle),
             translate,
           }),
         );

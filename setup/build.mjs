@@ -35,7 +35,7 @@ const parts = [
       fingerprint(["main", "app", "native", "setup/bundle.mjs", "package-lock.json"], {
         wanted: /\.(ts|mjs|json|sql)$/,
       }),
-    outputs: ["dist/main/cli.cjs", "dist/main/electron.cjs", "dist/main/preload.cjs", "dist/main/engine-child.cjs"],
+    outputs: ["cli", "electron", "preload", "engine-child", "grammar-worker"].map((name) => `dist/main/${name}.cjs`),
     make: () => run("Bundling the app", node24, ["setup/bundle.mjs"]),
   },
 ];

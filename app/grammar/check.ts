@@ -47,9 +47,11 @@ export function pruned(
     });
   }
   const used = new Map<string, Expression>();
+  /** Parts that stand in several places stay shared. */
+  const done = new Map<Expression, Expression | null>();
   const visit = (name: string): void => {
     if (used.has(name)) return;
-    const body = simplified(grammar.rules.get(name) as Expression, productive) as Expression;
+    const body = simplified(grammar.rules.get(name) as Expression, productive, done) as Expression;
     used.set(name, body);
     for (const other of mentioned(body)) visit(other);
   };
@@ -58,28 +60,40 @@ export function pruned(
 }
 
 /** null: matches nothing. */
-function simplified(expression: Expression, productive: ReadonlySet<string>): Expression | null {
-  switch (expression.kind) {
-    case "text":
-      return expression;
-    case "class":
-      return expression.ranges.length > 0 ? expression : null;
-    case "rule":
-      return productive.has(expression.name) ? expression : null;
-    case "sequence": {
-      const parts = expression.parts.map((part) => simplified(part, productive));
-      return parts.includes(null) ? null : { ...expression, parts: parts as Expression[] };
+function simplified(
+  expression: Expression,
+  productive: ReadonlySet<string>,
+  done: Map<Expression, Expression | null>,
+): Expression | null {
+  const known = done.get(expression);
+  if (known !== undefined) return known;
+  const inner = (part: Expression): Expression | null => simplified(part, productive, done);
+  const make = (): Expression | null => {
+    switch (expression.kind) {
+      case "text":
+        return expression;
+      case "class":
+        return expression.ranges.length > 0 ? expression : null;
+      case "rule":
+        return productive.has(expression.name) ? expression : null;
+      case "sequence": {
+        const parts = expression.parts.map(inner);
+        return parts.includes(null) ? null : { ...expression, parts: parts as Expression[] };
+      }
+      case "choice": {
+        const parts = expression.parts.map(inner).filter((part) => part !== null);
+        return parts.length > 0 ? { ...expression, parts } : null;
+      }
+      case "repeat": {
+        const part = expression.most === 0 ? null : inner(expression.part);
+        if (part !== null) return { ...expression, part };
+        return expression.least === 0 ? { kind: "text", text: "" } : null;
+      }
     }
-    case "choice": {
-      const parts = expression.parts.map((part) => simplified(part, productive)).filter((part) => part !== null);
-      return parts.length > 0 ? { ...expression, parts } : null;
-    }
-    case "repeat": {
-      const part = expression.most === 0 ? null : simplified(expression.part, productive);
-      if (part !== null) return { ...expression, part };
-      return expression.least === 0 ? { kind: "text", text: "" } : null;
-    }
-  }
+  };
+  const made = make();
+  done.set(expression, made);
+  return made;
 }
 
 export function mentioned(expression: Expression): string[] {
@@ -119,16 +133,17 @@ export function canBeEmpty(part: Expression, nullable: ReadonlySet<string>): boo
   return part.kind === "choice" && part.parts.some(inner);
 }
 
-/** Throws grammar.unsupported for a grammar so large that compiling it would take minutes. */
-export function checkSize({ rules }: Grammar, most = 10_000): void {
+/** Throws grammar.unsupported for a grammar that would take seconds and much memory. Counts cost nothing: what is repeated stands once. */
+export function checkSize({ rules }: Grammar, most = 100_000): void {
+  const counted = new Set<Expression>();
   const sizeOf = (expression: Expression): number => {
     switch (expression.kind) {
       case "text":
         return expression.text.length;
       case "repeat": {
-        // Written out as print.ts does it: up to a block, then blocks.
-        const times = Math.max(1, expression.least, expression.most ?? 0);
-        return 1 + sizeOf(expression.part) * Math.min(times, 192) + Math.ceil(times / 64);
+        const again = counted.has(expression.part);
+        counted.add(expression.part);
+        return again ? 1 : 1 + sizeOf(expression.part);
       }
       case "sequence":
       case "choice":
@@ -140,9 +155,8 @@ export function checkSize({ rules }: Grammar, most = 10_000): void {
   let size = 0;
   for (const body of rules.values()) size += sizeOf(body);
   if (size <= most) return;
-  throw new HalogenError(
-    "grammar.unsupported",
-    `This grammar has ${size} parts, with repetitions written out; at most ${most} can be used`,
-    { hint: "Use smaller bounds for lengths and counts, or none.", detail: { size, most } },
-  );
+  throw new HalogenError("grammar.unsupported", `This grammar has ${size} parts; at most ${most} can be used`, {
+    hint: "Leave parts of it out.",
+    detail: { size, most },
+  });
 }

@@ -32,8 +32,8 @@ const plain: readonly Range[] = without(
 );
 
 /**
- * One character of a string, written in any way; no half of a surrogate pair. Not a rule of its own: masks are made rule by rule, and a rule of one
- * character would make every longer token a case for itself.
+ * One character of a string, written in any way; surrogates only as a pair, which is one character. Not a rule of its own: app/mask makes a table of
+ * what is repeated, which has no rules in it.
  */
 export const character = choice(
   { kind: "class", ranges: plain },
@@ -43,6 +43,11 @@ export const character = choice(
     choice(
       sequence(characterSet("0-9a-ce-fA-CE-F"), hex, hex, hex),
       sequence(characterSet("dD"), characterSet("0-7"), hex, hex),
+      sequence(
+        sequence(characterSet("dD"), characterSet("89abAB"), hex, hex),
+        text("\\u"),
+        sequence(characterSet("dD"), characterSet("c-fC-F"), hex, hex),
+      ),
     ),
   ),
 );

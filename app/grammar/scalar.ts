@@ -23,8 +23,13 @@ const formats: Readonly<Record<string, string>> = {
   uri: `https?:\\/\\/${label}(\\.${label}){0,3}(\\/[A-Za-z0-9._~\\-]{0,40}){0,6}`,
 };
 
+/** No context holds more. */
+const largestLeast = 1_000_000;
+
 export function stringOf(given: Schema, place: string): Expression {
   const least = length(given.minLength, child(place, "minLength")) ?? 0;
+  if (least > largestLeast)
+    throw unsupported(child(place, "minLength"), `a least length above ${largestLeast}`, "No reply gets that long.");
   const most = length(given.maxLength, child(place, "maxLength"));
   if (most !== null && least > most)
     throw impossible(child(place, "maxLength"), `at least ${least} and at most ${most} characters are wanted`);

@@ -1,12 +1,11 @@
-/** Grammars compiled for the vocabulary of one model; the last ones are kept. */
-import type { GrammarSource, Vocabulary } from "../../app/engine.ts";
+/** Grammars compiled for the vocabulary of one model; the last ones are kept. Runs in a worker: nothing here waits. */
+import type { GrammarSource, GrammarThought, Vocabulary } from "../../app/engine.ts";
 import { HalogenError } from "../../app/error.ts";
 import { readGrammar } from "../../app/grammar/grammar.ts";
-import { printGrammar } from "../../app/grammar/print.ts";
-import { byteLetters } from "../../app/token/byte-map.ts";
+import { createMaskMaker, type MaskMaker, type TokenTexts } from "../../app/mask/mask.ts";
+import { buildTrie } from "../../app/mask/trie.ts";
 import { tokenType } from "../../app/token/token-bytes.ts";
 import { createTokenizer, type Tokenizer } from "../../app/token/tokenizer.ts";
-import { loadGrammarLibrary } from "./library.ts";
 
 const mostKept = 16;
 
@@ -15,100 +14,90 @@ export interface Matcher {
   /** False: the grammar does not allow this token here, and nothing has changed. */
   accept(id: number): boolean;
   /** What may come next: bit id % 32 of word id / 32; stop tokens where the grammar may end. A copy. */
-  mask(): Promise<Uint32Array>;
-  dispose(): void;
+  mask(): Uint32Array;
+}
+
+export interface GrammarRequest {
+  source: GrammarSource;
+  thought: GrammarThought | null;
+  /** What ends the reply; empty: the model's own. */
+  stops: readonly number[];
 }
 
 export interface GrammarCompiler {
   /** Tokens that end a reply, for requests that name none. */
   endTokens: readonly number[];
-  /** At the beginning of the grammar. Rejects with grammar.*. */
-  start(source: GrammarSource, stops: readonly number[]): Promise<Matcher>;
-  dispose(): void;
+  /** At the beginning of the grammar. Throws grammar.*. */
+  start(request: GrammarRequest): Matcher;
 }
 
-type Compiled = Awaited<
-  ReturnType<
-    Awaited<
-      ReturnType<ReturnType<typeof loadGrammarLibrary>["GrammarCompiler"]["createGrammarCompiler"]>
-    >["compileGrammar"]
-  >
->;
-
-export async function createGrammarCompiler(vocabulary: Vocabulary): Promise<GrammarCompiler> {
-  const library = loadGrammarLibrary();
+export function createGrammarCompiler(vocabulary: Vocabulary): GrammarCompiler {
   const tokenizer = createTokenizer(vocabulary);
   const endTokens = [...tokenizer.endTokens];
-  const texts = grammarTexts(tokenizer, vocabulary);
-  const info = await library.TokenizerInfo.createTokenizerInfo(texts, "byte_level", false, texts.length, endTokens);
-  const compiler = await library.GrammarCompiler.createGrammarCompiler(info, false);
-  const kept = new Map<string, Promise<Compiled>>();
+  const { texts, marks } = grammarTexts(tokenizer, vocabulary);
+  const tokens: TokenTexts = { texts, marks, trie: buildTrie(texts), repetitions: new Map() };
+  const kept = new Map<string, MaskMaker>();
 
-  const compile = (source: GrammarSource): Promise<Compiled> => {
-    const key = `${source.kind}\n${source.source}`;
-    const found = kept.get(key);
-    if (found !== undefined) {
-      kept.delete(key);
-      kept.set(key, found);
-      return found;
-    }
-    const made = (async () => compiler.compileGrammar(printGrammar(readGrammar(source))))();
+  const compile = (source: GrammarSource, thought: GrammarThought | null): MaskMaker => {
+    const key = JSON.stringify([source.kind, source.source, thought]);
+    const made = kept.get(key) ?? createMaskMaker(tokens, readGrammar(source), thought);
+    kept.delete(key);
     kept.set(key, made);
-    made.catch(() => kept.delete(key));
-    for (const [oldest, compiled] of kept) {
+    for (const oldest of kept.keys()) {
       if (kept.size <= mostKept) break;
       kept.delete(oldest);
-      // A matcher that is at work holds on to it by itself.
-      void compiled.then((each) => each.dispose()).catch(() => undefined);
     }
     return made;
   };
 
   return {
     endTokens,
-    async start(source, stops) {
-      const matcher = await library.GrammarMatcher.createGrammarMatcher(await compile(source), [...stops]);
-      // Inside long stretches of any text the library lets tokens through that print nothing.
-      const printing = new Uint32Array(Math.ceil(texts.length / 32));
-      const allow = (id: number): void => {
-        const word = id >>> 5;
-        if (word < printing.length) printing[word] = ((printing[word] as number) | (1 << (id & 31))) >>> 0;
-      };
-      texts.forEach((text, id) => {
-        if (text !== "") allow(id);
-      });
-      for (const id of stops) allow(id);
+    start({ source, thought, stops }) {
+      const maker = compile(source, thought);
+      const ends = stops.length > 0 ? stops : endTokens;
+      let state = maker.start;
       return {
-        accept: (id) => matcher.acceptToken(id),
-        async mask() {
-          const bits = await matcher.getNextTokenBitmask();
-          return printing.map((allowed, word) => allowed & (bits[word] ?? 0));
+        accept(id) {
+          const next = maker.after(state, id);
+          if (next === null) return false;
+          state = next;
+          return true;
         },
-        dispose: () => matcher.dispose(),
+        mask() {
+          const bits = maker.mask(state).slice();
+          for (const id of ends) {
+            const word = id >>> 5;
+            if (word >= bits.length) continue;
+            const bit = 1 << (id & 31);
+            bits[word] = state.done ? (bits[word] as number) | bit : (bits[word] as number) & ~bit;
+          }
+          return bits;
+        },
       };
-    },
-    dispose() {
-      for (const compiled of kept.values()) void compiled.then((each) => each.dispose()).catch(() => undefined);
-      kept.clear();
-      compiler.dispose();
-      info.dispose();
     },
   };
 }
 
 /**
- * What each token prints, in the letters of byte-level BPE whatever the model's own way is: that carries any bytes. A token without text is never
- * allowed; so control tokens are kept out of texts, and so is markup that a file calls user-defined.
+ * What each token prints, a character a byte. A token without text is never allowed in a grammar; so control tokens are kept out of texts, and so is
+ * markup that a file calls user-defined. `marks`: what those say that may stand before a grammar.
  */
-export function grammarTexts(tokenizer: Tokenizer, { types }: Vocabulary): string[] {
+export function grammarTexts(
+  tokenizer: Tokenizer,
+  { types }: Vocabulary,
+): { texts: string[]; marks: Map<number, string> } {
   if (tokenizer.count === 0) throw new HalogenError("tokenizer.malformed", "The model has no tokens");
-  return Array.from({ length: tokenizer.count }, (_, id) => {
+  const marks = new Map<number, string>();
+  const texts = Array.from({ length: tokenizer.count }, (_, id) => {
     const type = types[id] ?? tokenType.normal;
-    if (type === tokenType.control || type === tokenType.unknown || type === tokenType.unused) return "";
-    if (tokenizer.endTokens.has(id)) return "";
-    if (type === tokenType.userDefined && /^[<[].*[>\]]$/su.test(tokenizer.tokenText(id))) return "";
+    if (type === tokenType.unknown || type === tokenType.unused) return "";
     let text = "";
-    for (const byte of tokenizer.tokenBytes(id)) text += byteLetters[byte];
-    return text;
+    for (const byte of tokenizer.tokenBytes(id)) text += String.fromCharCode(byte);
+    if (tokenizer.endTokens.has(id)) return "";
+    const markup = type === tokenType.userDefined && /^[<[].*[>\]]$/su.test(tokenizer.tokenText(id));
+    if (type !== tokenType.control && !markup) return text;
+    marks.set(id, text);
+    return "";
   });
+  return { texts, marks };
 }

@@ -3,13 +3,15 @@ import type { EngineProgress, GenerateRequest, GrammarSource } from "../../app/e
 import { HalogenError } from "../../app/error.ts";
 import type { GenerationSource } from "../../app/generation.ts";
 import type { AddonEngine, AddonGeneration } from "../addon.ts";
-import type { GrammarCompiler, Matcher } from "./compiler.ts";
+import type { GrammarSession } from "./lane.ts";
+import type { GrammarService } from "./service.ts";
 
 export interface ConstrainOptions {
   raw: AddonEngine;
   request: GenerateRequest & { grammar: GrammarSource };
   onProgress: ((progress: EngineProgress) => void) | undefined;
-  compiler: () => Promise<GrammarCompiler>;
+  /** Throws model.not_loaded. */
+  service: () => GrammarService;
   translate: (error: unknown) => HalogenError;
 }
 
@@ -17,37 +19,26 @@ export function constrainedSource({
   raw,
   request,
   onProgress,
-  compiler,
+  service,
   translate,
 }: ConstrainOptions): GenerationSource {
   let running: AddonGeneration | null = null;
-  let matcher: Matcher | null = null;
+  let session: GrammarSession | null = null;
   let cancelled = false;
   let fault: HalogenError | null = null;
   /** The mask that is being made; one at a time, in order. */
   let work: Promise<void> = Promise.resolve();
 
   const fail = (error: unknown): void => {
-    fault ??= translate(error);
+    const known = translate(error);
+    // What was cancelled, here or with its model, ends as such.
+    if (!cancelled && known.code !== "request.cancelled") fault ??= known;
     running?.cancel();
   };
 
-  const offer = async (stops: ReadonlySet<number>): Promise<void> => {
-    if (matcher === null || running === null) return;
-    const words = await matcher.mask();
-    const { others, ends } = inspect(words, stops);
-    if (!others && !ends) {
-      throw new HalogenError("grammar.impossible", "No token of this model can go on from here in the grammar", {
-        hint: "Allow other characters there; this model's vocabulary does not have these.",
-      });
-    }
-    // Where only the end may come, it has come.
-    running.allow(others ? words : null);
-  };
-
-  const starting = (async (): Promise<void> => {
-    const made = await compiler();
-    const stops = request.stopTokens.length > 0 ? request.stopTokens : [...made.endTokens];
+  const begin = async (): Promise<void> => {
+    const made = service();
+    const stops = request.stopTokens.length > 0 ? request.stopTokens : [...(await made.endTokens())];
     if (stops.length === 0) {
       throw new HalogenError(
         "grammar.unsupported",
@@ -57,30 +48,41 @@ export function constrainedSource({
         },
       );
     }
-    const ends = new Set(stops);
-    matcher = await made.start(request.grammar, stops);
     if (cancelled) return;
-    const { grammar: _, ...plain } = request;
+    const opened = made.open({ source: request.grammar, thought: request.thought ?? null, stops });
+    session = opened;
+    const first = await opened.start();
+    if (cancelled) return;
+    const { grammar: _, thought: __, ...plain } = request;
     const sampled = (id: number): void => {
       work = work
-        .then(() => {
-          if (matcher === null || fault !== null) return undefined;
-          if (!matcher.accept(id))
-            throw new HalogenError("internal", `Token ${id} was chosen, which the grammar does not allow`);
-          return offer(ends);
+        .then(async () => {
+          if (cancelled || fault !== null) return;
+          running?.allow(await opened.accept(id));
         })
         .catch(fail);
     };
     running = raw.generate({ ...plain, stopTokens: stops, constrained: true }, onProgress, sampled);
     if (cancelled) running.cancel();
-    work = offer(ends).catch(fail);
-  })();
+    running.allow(first);
+  };
+  let left: () => void = () => undefined;
+  /** A grammar that is still being compiled is not waited for. */
+  const leave = new Promise<void>((resolve) => {
+    left = resolve;
+  });
+  const starting = Promise.race([
+    begin().catch((error) => {
+      if (!cancelled && translate(error).code !== "request.cancelled") throw error;
+    }),
+    leave,
+  ]);
   starting.catch(() => undefined);
 
   const release = (): void => {
-    const done = matcher;
-    matcher = null;
-    done?.dispose();
+    const done = session;
+    session = null;
+    done?.end();
   };
 
   return {
@@ -89,7 +91,7 @@ export function constrainedSource({
         await starting;
         const batch = running === null ? null : await running.next();
         if (batch !== null) return batch;
-        await work;
+        if (!cancelled) await work;
         release();
       } catch (error) {
         release();
@@ -115,20 +117,8 @@ export function constrainedSource({
     cancel() {
       cancelled = true;
       running?.cancel();
+      release();
+      left();
     },
   };
-}
-
-/** Whether anything but an end may come, and whether an end may. */
-function inspect(words: Uint32Array, stops: ReadonlySet<number>): { others: boolean; ends: boolean } {
-  let ends = false;
-  const taken = new Map<number, number>();
-  for (const id of stops) {
-    const word = id >>> 5;
-    if (word >= words.length || (((words[word] as number) >>> (id & 31)) & 1) === 0) continue;
-    ends = true;
-    taken.set(word, (taken.get(word) ?? 0) | (1 << (id & 31)));
-  }
-  const others = words.some((bits, word) => (bits & ~(taken.get(word) ?? 0)) !== 0);
-  return { others, ends };
 }

@@ -52,6 +52,27 @@ describe.skipIf(reason !== null)(`Electron: conversation${reason === null ? "" :
       await page.screenshot({ path: join(root, "docs/screens/electron.png") });
   });
 
+  test("a reply is held to an expression: masks are made in a thread of the engine's process", async () => {
+    const { page } = shell;
+    const sessionId = await page.evaluate(async () => {
+      const created = await window.halogen?.call("session.create", {});
+      const { id } = (created as { reply: { id: string } }).reply;
+      const responseFormat = { kind: "regex", source: "(tea|coffee), (red|blue){3}" };
+      await window.halogen?.call("chat.send", { sessionId: id, parentId: null, text: "Tea or coffee?", responseFormat });
+      return id;
+    });
+    const read = async (): Promise<{ status: string; text: string }> =>
+      page.evaluate(async (id) => {
+        const answer = await window.halogen?.call("session.open", { sessionId: id });
+        const { messages } = (answer as { reply: { messages: { status: string; blocks: { text: string }[] }[] } }).reply;
+        const last = messages[messages.length - 1];
+        return { status: last?.status ?? "", text: last?.blocks.map((block) => block.text).join("") ?? "" };
+      }, sessionId);
+    await expect.poll(async () => (await read()).status, { timeout: 60_000 }).toBe("complete");
+    expect((await read()).text).toMatch(/^(tea|coffee), (red|blue){3}$/);
+    expect(shell.faults).toEqual([]);
+  });
+
   test("the engine runs in a process of its own, and main ends it", async () => {
     const status = await shell.page.evaluate(() => window.halogen?.call("engine.status", {}));
     expect(status).toMatchObject({ ok: true, reply: { state: "ready", inProcess: false, backend: "cpu" } });

@@ -33,6 +33,7 @@ export const built = [
   "dist/main/electron.cjs",
   "dist/main/preload.cjs",
   "dist/main/engine-child.cjs",
+  "dist/main/grammar-worker.cjs",
   "dist/page/index.html",
 ];
 

@@ -5,6 +5,7 @@ import type { Engine, GenerateRequest, GrammarSource } from "../../app/engine.ts
 import { readGrammar } from "../../app/grammar/grammar.ts";
 import { createTokenizer, type Tokenizer } from "../../app/token/tokenizer.ts";
 import { createNativeEngine } from "../../native/index.ts";
+import { endlessSchema } from "../fixtures/endless-schema.ts";
 import { failure, readAll } from "../fixtures/engine-contract.ts";
 import { generateRequest, loadOptions } from "../fixtures/engine-request.ts";
 import { reader } from "../fixtures/grammar-text.ts";
@@ -140,6 +141,20 @@ describe("a constrained reply", () => {
     const ids = await readAll(generation);
     expect(ids.length).toBeGreaterThanOrEqual(4);
     expect(tokenizer.decode(ids)).toMatch(/^7+$/);
+  });
+
+  test("whose grammar takes for ever to compile stops nobody, and can be cancelled", async () => {
+    const order: string[] = [];
+    const endless = ask("Describe a person.", endlessSchema());
+    const ended = endless.outcome.then(({ cause }) => order.push(cause));
+    await readAll(engine.generate(generateRequest(handle, storyPrompt, { maxTokens: 20 })));
+    order.push("plain");
+    expect(["yes", "no", "maybe"]).toContain(tokenizer.decode(await readAll(ask("Well?", yes))));
+    order.push("yes");
+    await engine.memory();
+    endless.cancel();
+    await ended;
+    expect(order).toEqual(["plain", "yes", "cancelled"]);
   });
 
   test("with a fault in its grammar is refused with the place, and the engine goes on", async () => {

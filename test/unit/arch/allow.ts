@@ -22,10 +22,11 @@ export const scriptRows: readonly Row[] = [
   { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },
   { part: "app/chat", may: ["app/contract", "app/engine.ts", "app/error.ts"], packages: ["zod"] },
   { part: "app/grammar", may: ["app/engine.ts", "app/error.ts"], packages: [] },
+  { part: "app/mask", may: ["app/engine.ts", "app/error.ts", "app/grammar", "app/token/utf8.ts"], packages: [] },
   { part: "app/token", may: ["app/engine.ts", "app/error.ts"], packages: [] },
 
   { part: "native", may: ["app", "native/grammar"], packages: ["node"] },
-  { part: "native/grammar", may: ["app", "native/addon.ts"], packages: ["node", "@mlc-ai/web-xgrammar"] },
+  { part: "native/grammar", may: ["app", "native/addon.ts"], packages: ["node"] },
 
   { part: "main/setting", may: ["app"], packages: ["node", "zod"] },
   { part: "main/store", may: ["app"], packages: ["node", "zod", "better-sqlite3"] },
