@@ -58,13 +58,19 @@ describe.skipIf(reason !== null)(`Electron: conversation${reason === null ? "" :
       const created = await window.halogen?.call("session.create", {});
       const { id } = (created as { reply: { id: string } }).reply;
       const responseFormat = { kind: "regex", source: "(tea|coffee), (red|blue){3}" };
-      await window.halogen?.call("chat.send", { sessionId: id, parentId: null, text: "Tea or coffee?", responseFormat });
+      await window.halogen?.call("chat.send", {
+        sessionId: id,
+        parentId: null,
+        text: "Tea or coffee?",
+        responseFormat,
+      });
       return id;
     });
     const read = async (): Promise<{ status: string; text: string }> =>
       page.evaluate(async (id) => {
         const answer = await window.halogen?.call("session.open", { sessionId: id });
-        const { messages } = (answer as { reply: { messages: { status: string; blocks: { text: string }[] }[] } }).reply;
+        const { messages } = (answer as { reply: { messages: { status: string; blocks: { text: string }[] }[] } })
+          .reply;
         const last = messages[messages.length - 1];
         return { status: last?.status ?? "", text: last?.blocks.map((block) => block.text).join("") ?? "" };
       }, sessionId);
