@@ -1,13 +1,13 @@
 // `npm run bench -- <what> [options]`: sets up what a bench needs and runs it on Node 24.
-//   peer   decode and prefill beside llama.cpp, both as native programs [--only smollm2|gemma3|mini] [--json FILE] [--markdown FILE] [--threads N]
-//         [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N]
+//   peer   decode and prefill beside llama.cpp, all as native programs [--only smollm2|gemma3|mini] [--json FILE] [--markdown FILE] [--threads N]
+//         [--rounds N] [--long-rounds N] [--prefill N] [--long N] [--decode N] [--ik FOLDER: beside ik_llama.cpp too, from its sources there]
 //   tokenizer  every kind over a megabyte of many texts [--json FILE] [--size KB] [--rounds N] [--only PART-OF-FILE] [--text PART-OF-NAME]
 //   kv     what each type of keys and values costs against F32 [--write] [--model FILE] [--threads N]
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { buildBench, prepare } from "./build.mjs";
 import { hand, say } from "./command.mjs";
 import { provideGemma } from "./gemma.mjs";
-import { provideLlama } from "./llama.mjs";
+import { provideIk, provideLlama } from "./llama.mjs";
 import { ensureModel } from "./model.mjs";
 import { cache, node24 } from "./place.mjs";
 import { explain, StepError } from "./step.mjs";
@@ -33,6 +33,8 @@ try {
     await buildBench();
     await provideGemma();
     await provideLlama();
+    const ik = words.indexOf("--ik");
+    if (ik >= 0) await provideIk(resolve(process.env.INIT_CWD ?? ".", words[ik + 1] ?? ""));
   }
   if (bench.vectors) await provideVectors();
   const env = bench.vectors ? { HALOGEN_LLAMA_CPP_PACKAGE: vectorFolder } : {};

@@ -37,9 +37,9 @@ void score(Engine& engine, uint64_t handle, const std::vector<int32_t>& tokens, 
 
 void serve(Engine& engine, const LoadedModel& model, const ModelInspection& inspection, double load_milliseconds) {
   std::printf(
-      "{\"ready\":true,\"version\":\"Halogen %s\",\"kernels\":%s,\"loadMilliseconds\":%.2f,\"vocabulary\":%llu,"
+      "{\"ready\":true,\"version\":\"Halogen %s\",\"kernels\":%s,\"kv\":\"%s\",\"loadMilliseconds\":%.2f,\"vocabulary\":%llu,"
       "\"trainedContext\":%llu}\n",
-      engine.info().version.c_str(), quoted(engine.info().devices[0].reason).c_str(), load_milliseconds,
+      engine.info().version.c_str(), quoted(engine.info().devices[0].reason).c_str(), model.plan.kv_type.c_str(), load_milliseconds,
       static_cast<unsigned long long>(inspection.vocabulary_size),
       static_cast<unsigned long long>(inspection.context_length));
   std::fflush(stdout);

@@ -10,6 +10,8 @@ const here = process.env.INIT_CWD ?? process.cwd();
 export interface BenchOptions {
   /** Names of models; empty: all. */
   only: string[];
+  /** Whether ik_llama.cpp runs too: setup/bench.mjs has built it from the folder of --ik. */
+  ik: boolean;
   threads: number;
   rounds: number;
   longRounds: number;
@@ -28,6 +30,7 @@ export function readOptions(words: string[]): BenchOptions {
       json: text,
       markdown: text,
       only: { type: "string", multiple: true },
+      ik: text,
       threads: text,
       rounds: text,
       "long-rounds": text,
@@ -49,9 +52,10 @@ export function readOptions(words: string[]): BenchOptions {
   const { json, markdown } = values;
   return {
     only: values.only ?? [],
+    ik: values.ik !== undefined,
     threads: whole("threads", Math.max(1, availableParallelism())),
-    rounds: whole("rounds", 5),
-    longRounds: whole("long-rounds", 3),
+    rounds: whole("rounds", 3),
+    longRounds: whole("long-rounds", 1),
     prefill: whole("prefill", 512),
     long: whole("long", 8192),
     decode: whole("decode", 128),

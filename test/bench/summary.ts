@@ -1,5 +1,7 @@
 /** Medians, spread and the tables. */
-import type { Distance } from "./agreement.ts";
+import type { Decoded, Distance } from "./agreement.ts";
+import { type Entrant, ours } from "./entrant.ts";
+import type { describeMachine } from "./environment.ts";
 
 export interface Figure {
   median: number;
@@ -8,15 +10,20 @@ export interface Figure {
   values: number[];
 }
 
+export interface Rival {
+  engine: string;
+  /** The one of its settings that came out better. */
+  setting: string;
+  figure: Figure;
+  /** Median of the rounds' ratios, ours over theirs: what was measured next to each other is compared with each other. */
+  ratio: number;
+}
+
 export interface Row {
   what: string;
   unit: string;
   ours: Figure;
-  theirs: Figure;
-  /** The setting of the other engine that came out better. */
-  setting: string;
-  /** Median of the rounds' ratios, ours over theirs: what was measured next to each other is compared with each other. */
-  ratio: number;
+  rivals: Rival[];
 }
 
 export function median(values: readonly number[]): number {
@@ -31,66 +38,118 @@ function figure(numbers: readonly number[]): Figure {
   return { median: median(values), least: Math.min(...values), most: Math.max(...values), values };
 }
 
-/** `theirs`: the rounds of each of the other engine's settings; the better median counts. `higher`: whether more is better. */
+/** `found`: the rounds of each. `higher`: whether more is better. Only settings that ran all rounds count. */
 export function summarise(
   what: string,
   unit: string,
-  ours: readonly number[],
-  theirs: ReadonlyMap<string, readonly number[]>,
+  found: ReadonlyMap<Entrant, readonly number[]>,
   higher: boolean,
 ): Row {
-  const ranked = [...theirs].sort(([, a], [, b]) => (higher ? 1 : -1) * (median(b) - median(a)));
-  const [setting, values] = ranked[0] ?? ["", []];
-  const ratio = median(ours.map((value, round) => value / (values[round] ?? Number.NaN)));
-  return { what, unit, ours: figure(ours), theirs: figure(values), setting, ratio };
+  const own = [...found].find(([{ engine }]) => engine === ours)?.[1] ?? [];
+  const rivals = new Map<string, Rival>();
+  for (const [{ engine, setting }, values] of found) {
+    if (engine === ours || values.length < own.length) continue;
+    const ratio = median(own.map((value, round) => value / (values[round] ?? Number.NaN)));
+    const rival = { engine, setting, figure: figure(values), ratio };
+    const other = rivals.get(engine)?.figure.median;
+    if (other === undefined || (higher ? rival.figure.median > other : rival.figure.median < other))
+      rivals.set(engine, rival);
+  }
+  return { what, unit, ours: figure(own), rivals: [...rivals.values()] };
+}
+
+export interface Check {
+  /** Scored, and of those decoded. */
+  positions: number;
+  entrants: { engine: string; setting: string; distance: Distance; decoded: Decoded }[];
+  passed: boolean;
 }
 
 export interface ModelReport {
   title: string;
   file: string;
+  bytes: number;
+  sha256: string;
   rows: Row[];
   /** What could not be measured as asked, in words. */
   notes: string[];
-  check: { positions: number; ours: Distance; theirs: Record<string, Distance>; passed: boolean };
-  load: [before: number, after: number];
+  /** Null until it is made. */
+  check: Check | null;
+  load: number[];
+  seconds: number;
+  finished: boolean;
 }
 
 export interface Report {
+  what: "peer";
+  at: string;
   command: string;
-  machine: { processor: string; commit: string };
-  engines: { ours: string; theirs: string };
+  machine: ReturnType<typeof describeMachine>;
+  /** Version of each engine, and what it says of its kernels with each setting, in its own words. */
+  engines: Record<string, string>;
+  kernels: Record<string, string>;
+  kv: string;
   threads: number;
+  limits: { mostKl: Record<string, number>; leastSame: number };
   models: ModelReport[];
 }
 
 const cell = ({ median: middle, least, most }: Figure): string =>
   `${middle.toFixed(1)} (${least.toFixed(1)} to ${most.toFixed(1)})`;
 
-const distanceWords = ({ meanKl, sameBest }: Distance): string =>
-  `KL ${meanKl.toExponential(1)}, same likeliest ${(100 * sameBest).toFixed(1)} %`;
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-export function markdown(report: Report): string {
-  const { processor, commit } = report.machine;
-  const head = `${report.engines.ours} against ${report.engines.theirs}, ${processor}, ${report.threads} threads, commit ${commit}`;
-  const parts = report.models.map(({ title, rows, notes, check, load }) =>
-    [
-      `### ${title}`,
-      "",
-      "| | Halogen | llama.cpp | its setting | ratio |",
-      "|---|---|---|---|---|",
-      ...rows.map(
-        (row) =>
-          `| ${row.what}, ${row.unit} | ${cell(row.ours)} | ${cell(row.theirs)} | ${row.setting} | ${row.ratio.toFixed(2)} x |`,
-      ),
-      "",
-      `Against the same weights in F32, over ${check.positions} positions: Halogen ${distanceWords(check.ours)}; ` +
-        `llama.cpp ${Object.entries(check.theirs)
-          .map(([setting, one]) => `${distanceWords(one)} (${setting})`)
-          .join("; ")}. ${check.passed ? "Passed." : "FAILED."}`,
-      ...notes,
-      `Load average ${load.map((value) => value.toFixed(1)).join(" before, ")} after.`,
-    ].join("\n"),
+export function rowWords({ what, unit, ours: own, rivals }: Row): string {
+  const others = rivals.map(
+    ({ engine, setting, figure: { median: middle }, ratio }) =>
+      `${engine} ${middle.toFixed(1)} (${setting}; ${ratio.toFixed(2)} x)`,
   );
-  const foot = `Command: \`${report.command}\`. Medians of interleaved rounds, least to most in brackets; of the other engine's settings the better one counts.`;
-  return [head, ...parts, foot].join("\n\n");
+  return `${what}: ${own.median.toFixed(1)} ${unit}; ${others.join(", ")}`;
 }
+
+export function checkTable({ positions, entrants, passed }: Check): string {
+  return [
+    `| against the same weights in F32, ${positions} positions | mean KL, nats | same likeliest | decoded as the likeliest | nats lost by others |`,
+    "|---|---|---|---|---|",
+    ...entrants.map(
+      ({ engine, setting, distance: { meanKl, sameBest }, decoded: { tokens, likeliest, lost } }) =>
+        `| ${engine}${setting === "" ? "" : `, ${setting}`} | ${meanKl.toExponential(1)} | ${percent(sameBest)} | ` +
+        `${likeliest} of ${tokens} | ${lost.toFixed(4)} |`,
+    ),
+    "",
+    passed ? "Passed." : "FAILED.",
+  ].join("\n");
+}
+
+/** One model: speeds, then how near each engine is to what the file means. */
+export function modelMarkdown({ title, rows, notes, check, load, seconds, finished }: ModelReport): string {
+  const engines = rows[0]?.rivals.map(({ engine }) => engine) ?? [];
+  return [
+    `### ${title}${finished ? "" : " (not finished)"}`,
+    "",
+    `| | Halogen |${engines.map((engine) => ` ${engine} | its setting | ratio |`).join("")}`,
+    `|---|---|${engines.map(() => "---|---|---|").join("")}`,
+    ...rows.map(
+      ({ what, unit, ours: own, rivals }) =>
+        `| ${what}, ${unit} | ${cell(own)} |` +
+        rivals
+          .map(({ setting, figure: one, ratio }) => ` ${cell(one)} | ${setting} | ${ratio.toFixed(2)} x |`)
+          .join(""),
+    ),
+    "",
+    check === null ? "Not compared with the same weights in F32 yet." : checkTable(check),
+    ...notes,
+    `Load averages ${load.map((value) => value.toFixed(1)).join(", ")}; ${seconds.toFixed(0)} s.`,
+  ].join("\n");
+}
+
+export function heading({ machine: { processor, commit }, engines, kv, threads }: Report): string {
+  return `${Object.values(engines).join(" against ")}, ${processor}, ${threads} threads, ${kv}, commit ${commit}`;
+}
+
+export function footing({ command }: Report): string {
+  return `Command: \`${command}\`. Medians of interleaved rounds, least to most in brackets; ratios are Halogen's over the other's; of another engine's settings the better one counts.`;
+}
+
+export const markdown = (report: Report): string =>
+  [heading(report), ...report.models.map(modelMarkdown), footing(report)].join("\n\n");

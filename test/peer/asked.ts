@@ -1,4 +1,4 @@
-/** A program that answers lines of standard input with lines of JSON (native/bench/serve.h): halogen-bench, and test/peer's halogen-llama-peer. */
+/** A program that answers lines of standard input with lines of JSON (native/bench/serve.h): halogen-bench, and test/peer's halogen-llama-peer and halogen-ik-peer. */
 import { type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,6 +7,8 @@ import { createInterface } from "node:readline";
 export interface Introduction {
   version: string;
   kernels: string;
+  /** Type of the keys and values. */
+  kv: string;
   loadMilliseconds: number;
   vocabulary: number;
   trainedContext: number;
@@ -44,6 +46,7 @@ export interface Asked {
   time(ids: readonly number[], steps: number): Promise<Run>;
   /** Only llama.cpp's program answers this. */
   path(ids: readonly number[], steps: number): Promise<Path>;
+  /** Into a file of its own, which the caller removes. */
   score(ids: readonly number[], from: number): Promise<Rows>;
   resident(): Resident;
   close(): Promise<void>;
@@ -56,7 +59,6 @@ export async function ask(program: string, args: readonly string[], scratch: str
   const child: ChildProcessWithoutNullStreams = spawn(program, args);
   number += 1;
   const tokens = join(scratch, `${number}.txt`);
-  const scores = join(scratch, `${number}.f32`);
   let complaint = "";
   child.stderr.on("data", (chunk) => {
     complaint += String(chunk);
@@ -81,10 +83,11 @@ export async function ask(program: string, args: readonly string[], scratch: str
     introduction: await answer<Introduction>(),
     time: (ids, steps) => say<Run>("time", ids, String(steps)),
     path: (ids, steps) => say<Path>("path", ids, String(steps)),
-    score: async (ids, from) => ({
-      ...(await say<Omit<Rows, "path">>("score", ids, `${from} ${scores}`)),
-      path: scores,
-    }),
+    async score(ids, from) {
+      number += 1;
+      const path = join(scratch, `${number}.f32`);
+      return { ...(await say<Omit<Rows, "path">>("score", ids, `${from} ${path}`)), path };
+    },
     resident() {
       const status = readFileSync(`/proc/${child.pid}/status`, "utf8");
       const kilobytes = (key: string): number =>

@@ -1,10 +1,10 @@
-// halogen-llama-peer: llama.cpp as one of its own programs would run it, without a binding between. It speaks the lines
-// of `halogen-bench --serve` (native/bench/serve.h), so that both engines are asked and timed the same way.
+// halogen-llama-peer and halogen-ik-peer: llama.cpp and ik_llama.cpp as their own programs would run them, without a
+// binding between. They speak the lines of `halogen-bench --serve` (native/bench/serve.h), so that all engines are
+// asked and timed the same way.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -13,8 +13,9 @@
 #include <string>
 #include <vector>
 
-#include <gguf.h>
-#include <llama.h>
+#include <unistd.h>
+
+#include "test/peer/adapter.h"
 
 namespace {
 
@@ -22,8 +23,8 @@ using Clock = std::chrono::steady_clock;
 using Ids = std::vector<llama_token>;
 
 constexpr const char* usage =
-    "halogen-llama-peer MODEL.gguf [--threads N] [--context N] [--flash on|off] [--kv f16|f32]   then lines on "
-    "standard input:\n"
+    "halogen-llama-peer MODEL.gguf [--threads N] [--context N] [--flash on|off] [--repack on|off] [--kv "
+    "f16|f32]   then lines on standard input:\n"
     "  time IDS.txt STEPS          prefill to the first token, then STEPS more, greedily\n"
     "  path IDS.txt STEPS          the greedy tokens with the second best of each step and how far it lies behind "
     "(nats)\n"
@@ -43,15 +44,13 @@ Ids read_ids(const std::string& path) {
   return ids;
 }
 
-struct Arguments {
-  std::string model, dequantise;
-  int threads = 1;
-  uint32_t context = 0;
-  bool flash = true, exact = false;
-};
+bool on(const std::string& word, const std::string& value, const std::string& yes, const std::string& no) {
+  if (value != yes && value != no) throw std::runtime_error(word + " is " + yes + " or " + no + ", not " + value);
+  return value == yes;
+}
 
-Arguments parse(int count, char** words) {
-  Arguments arguments;
+peer::Settings parse(int count, char** words) {
+  peer::Settings settings;
   for (int i = 1; i < count; ++i) {
     const std::string word = words[i];
     const auto value = [&]() -> std::string {
@@ -59,40 +58,36 @@ Arguments parse(int count, char** words) {
       return words[++i];
     };
     if (word == "--threads")
-      arguments.threads = std::stoi(value());
+      settings.threads = std::stoi(value());
     else if (word == "--context")
-      arguments.context = static_cast<uint32_t>(std::stoul(value()));
+      settings.context = static_cast<uint32_t>(std::stoul(value()));
     else if (word == "--flash")
-      arguments.flash = value() == "on";
+      settings.flash = on(word, value(), "on", "off");
+    else if (word == "--repack")
+      settings.repack = on(word, value(), "on", "off");
     else if (word == "--kv")
-      arguments.exact = value() == "f32";
+      settings.exact = on(word, value(), "f32", "f16");
     else if (word == "--dequantise")
-      arguments.dequantise = value();
-    else if (arguments.model.empty() && !word.starts_with("--"))
-      arguments.model = word;
+      settings.dequantise = value();
+    else if (settings.model.empty() && !word.starts_with("--"))
+      settings.model = word;
     else
       throw std::runtime_error("unknown argument " + word);
   }
-  if (arguments.model.empty()) throw std::runtime_error("a model is needed");
-  return arguments;
+  if (settings.model.empty()) throw std::runtime_error("a model is needed");
+  return settings;
 }
 
 class Peer {
  public:
-  explicit Peer(const Arguments& arguments) {
+  Peer(const peer::Settings& settings, FILE* answers) : answers_(answers), exact_(settings.exact) {
     const Clock::time_point begun = Clock::now();
     llama_backend_init();
-    llama_model_params model_params = llama_model_default_params();
-    model_params.n_gpu_layers = 0;
-    model_.reset(llama_model_load_from_file(arguments.model.c_str(), model_params));
-    if (!model_) throw std::runtime_error("llama.cpp does not load " + arguments.model);
-    llama_context_params params = llama_context_default_params();
-    params.n_ctx = arguments.context;
-    params.n_threads = params.n_threads_batch = arguments.threads;
-    params.flash_attn_type = arguments.flash ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
-    if (arguments.exact) params.type_k = params.type_v = GGML_TYPE_F32;
-    context_.reset(llama_init_from_model(model_.get(), params));
-    if (!context_) throw std::runtime_error("llama.cpp makes no context of " + std::to_string(arguments.context));
+    model_.reset(peer::load(settings));
+    if (!model_) throw std::runtime_error(peer::version() + " does not load " + settings.model);
+    context_.reset(peer::context(model_.get(), settings));
+    if (!context_)
+      throw std::runtime_error(peer::version() + " makes no context of " + std::to_string(settings.context));
     batch_size_ = static_cast<int>(llama_n_batch(context_.get()));
     batch_ = llama_batch_init(batch_size_, 0, 1);
     vocabulary_ = llama_vocab_n_tokens(llama_model_get_vocab(model_.get()));
@@ -103,11 +98,11 @@ class Peer {
   Peer& operator=(const Peer&) = delete;
 
   void describe() const {
-    std::printf(
-        "{\"ready\":true,\"version\":\"llama.cpp %s\",\"kernels\":\"%s\",\"loadMilliseconds\":%.2f,\"vocabulary\":%d,"
-        "\"trainedContext\":%d}\n",
-        llama_version(), llama_print_system_info(), load_milliseconds_, vocabulary_,
-        llama_model_n_ctx_train(model_.get()));
+    std::fprintf(answers_,
+                 "{\"ready\":true,\"version\":\"%s\",\"kernels\":\"%s\",\"kv\":\"%s\",\"loadMilliseconds\":%.2f,"
+                 "\"vocabulary\":%d,\"trainedContext\":%d}\n",
+                 peer::version().c_str(), llama_print_system_info(), exact_ ? "f32" : "f16", load_milliseconds_,
+                 vocabulary_, peer::trained_context(model_.get()));
   }
 
   void time(const Ids& prompt, int steps) {
@@ -122,9 +117,9 @@ class Peer {
       ids.push_back(best(row(-1)));
     }
     const double decode = since(first);
-    std::printf("{\"prefillMilliseconds\":%.3f,\"decodeMilliseconds\":%.3f,\"ids\":", prefill, decode);
+    std::fprintf(answers_, "{\"prefillMilliseconds\":%.3f,\"decodeMilliseconds\":%.3f,\"ids\":", prefill, decode);
     print(ids);
-    std::printf("}\n");
+    std::fprintf(answers_, "}\n");
   }
 
   void path(const Ids& prompt, int steps) {
@@ -143,13 +138,13 @@ class Peer {
       gaps.push_back(logits[first] - logits[second]);
       feed({first}, prompt.size() + static_cast<size_t>(step), 0);
     }
-    std::printf("{\"ids\":");
+    std::fprintf(answers_, "{\"ids\":");
     print(ids);
-    std::printf(",\"seconds\":");
+    std::fprintf(answers_, ",\"seconds\":");
     print(seconds);
-    std::printf(",\"gaps\":[");
-    for (size_t i = 0; i < gaps.size(); ++i) std::printf(i == 0 ? "%.4f" : ",%.4f", gaps[i]);
-    std::printf("]}\n");
+    std::fprintf(answers_, ",\"gaps\":[");
+    for (size_t i = 0; i < gaps.size(); ++i) std::fprintf(answers_, i == 0 ? "%.4f" : ",%.4f", gaps[i]);
+    std::fprintf(answers_, "]}\n");
   }
 
   void score(const Ids& tokens, size_t from, const std::string& out) {
@@ -176,11 +171,11 @@ class Peer {
       }
     }
     if (!file.flush()) throw std::runtime_error("cannot write " + out);
-    std::printf("{\"rows\":%zu,\"width\":%d}\n", tokens.size() - from, vocabulary_);
+    std::fprintf(answers_, "{\"rows\":%zu,\"width\":%d}\n", tokens.size() - from, vocabulary_);
   }
 
  private:
-  void forget() { llama_memory_clear(llama_get_memory(context_.get()), true); }
+  void forget() { peer::forget(context_.get()); }
 
   // Runs tokens at positions from `position` on; logits are kept of those at index `outputs_from` of `tokens` and
   // after.
@@ -202,7 +197,7 @@ class Peer {
 
   float* row(int index) {
     float* logits = llama_get_logits_ith(context_.get(), index);
-    if (logits == nullptr) throw std::runtime_error("llama.cpp gave no logits");
+    if (logits == nullptr) throw std::runtime_error("the engine gave no logits");
     return logits;
   }
 
@@ -210,15 +205,17 @@ class Peer {
     return static_cast<llama_token>(std::max_element(logits, logits + vocabulary_) - logits);
   }
 
-  static void print(const Ids& ids) {
-    for (size_t i = 0; i < ids.size(); ++i) std::printf(i == 0 ? "[%d" : ",%d", ids[i]);
-    std::printf("]");
+  void print(const Ids& ids) const {
+    for (size_t i = 0; i < ids.size(); ++i) std::fprintf(answers_, i == 0 ? "[%d" : ",%d", ids[i]);
+    std::fprintf(answers_, "]");
   }
 
   struct Free {
-    void operator()(llama_model* model) const { llama_model_free(model); }
+    void operator()(llama_model* model) const { peer::unload(model); }
     void operator()(llama_context* context) const { llama_free(context); }
   };
+  FILE* answers_;
+  bool exact_;
   std::unique_ptr<llama_model, Free> model_;
   std::unique_ptr<llama_context, Free> context_;
   llama_batch batch_{};
@@ -227,69 +224,33 @@ class Peer {
   double load_milliseconds_ = 0;
 };
 
-// Every weight through llama.cpp's own dequantiser; keys and names stay.
-void dequantise(const std::string& from, const std::string& to) {
-  ggml_context* tensors = nullptr;
-  std::unique_ptr<gguf_context, decltype(&gguf_free)> in(gguf_init_from_file(from.c_str(), {true, &tensors}),
-                                                         gguf_free);
-  if (!in) throw std::runtime_error("llama.cpp does not read " + from);
-  const int64_t count = gguf_get_n_tensors(in.get());
-  std::unique_ptr<gguf_context, decltype(&gguf_free)> out(gguf_init_empty(), gguf_free);
-  gguf_set_kv(out.get(), in.get());
-  const ggml_init_params params{ggml_tensor_overhead() * static_cast<size_t>(count + 1), nullptr, true};
-  std::unique_ptr<ggml_context, decltype(&ggml_free)> plain(ggml_init(params), ggml_free);
-  std::vector<const ggml_tensor*> sources;
-  for (int64_t i = 0; i < count; ++i) {
-    const ggml_tensor* source = ggml_get_tensor(tensors, gguf_get_tensor_name(in.get(), i));
-    ggml_tensor* tensor = ggml_new_tensor(plain.get(), GGML_TYPE_F32, ggml_n_dims(source), source->ne);
-    ggml_set_name(tensor, source->name);
-    gguf_add_tensor(out.get(), tensor);
-    sources.push_back(source);
-  }
-  if (!gguf_write_to_file(out.get(), to.c_str(), true)) throw std::runtime_error("cannot write " + to);
-  std::ofstream target(to, std::ios::binary | std::ios::app);
-  std::ifstream data(from, std::ios::binary);
-  const size_t alignment = gguf_get_alignment(out.get());
-  for (int64_t i = 0; i < count; ++i) {
-    const ggml_tensor* source = sources[static_cast<size_t>(i)];
-    std::vector<char> raw(gguf_get_tensor_size(in.get(), i));
-    data.seekg(static_cast<std::streamoff>(gguf_get_data_offset(in.get()) + gguf_get_tensor_offset(in.get(), i)));
-    if (!data.read(raw.data(), static_cast<std::streamsize>(raw.size())))
-      throw std::runtime_error(from + " is cut short");
-    const int64_t elements = ggml_nelements(source);
-    std::vector<float> values(static_cast<size_t>(elements));
-    if (source->type == GGML_TYPE_F32)
-      std::memcpy(values.data(), raw.data(), raw.size());
-    else if (const auto* traits = ggml_get_type_traits(source->type); traits->to_float != nullptr)
-      traits->to_float(raw.data(), values.data(), elements);
-    else
-      throw std::runtime_error(std::string(source->name) + " cannot be written out as F32");
-    const size_t bytes = values.size() * sizeof(float);
-    target.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(bytes));
-    const std::vector<char> pad((alignment - bytes % alignment) % alignment);
-    target.write(pad.data(), static_cast<std::streamsize>(pad.size()));
-  }
-  ggml_free(tensors);
-  if (!target.flush()) throw std::runtime_error("cannot write " + to);
+// Some of what the engines say goes to standard output, where only answers belong.
+FILE* take_output() {
+  FILE* const answers = fdopen(dup(STDOUT_FILENO), "w");
+  if (answers == nullptr || dup2(STDERR_FILENO, STDOUT_FILENO) < 0)
+    throw std::runtime_error("standard output cannot be had");
+  return answers;
 }
 
-void serve(Peer& peer) {
-  peer.describe();
-  std::fflush(stdout);
+void serve(const peer::Settings& settings) {
+  FILE* const answers = take_output();
+  Peer engine(settings, answers);
+  engine.describe();
+  std::fflush(answers);
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string what, file;
     size_t number = 0;
     if (!(words >> what >> file >> number)) throw std::runtime_error("not understood: " + line);
     if (what == "time")
-      peer.time(read_ids(file), static_cast<int>(number));
+      engine.time(read_ids(file), static_cast<int>(number));
     else if (what == "path")
-      peer.path(read_ids(file), static_cast<int>(number));
+      engine.path(read_ids(file), static_cast<int>(number));
     else if (std::string out; what == "score" && words >> out)
-      peer.score(read_ids(file), number, out);
+      engine.score(read_ids(file), number, out);
     else
       throw std::runtime_error("not understood: " + line);
-    std::fflush(stdout);
+    std::fflush(answers);
   }
 }
 
@@ -302,13 +263,11 @@ int main(int count, char** words) {
           if (level >= GGML_LOG_LEVEL_ERROR && level != GGML_LOG_LEVEL_CONT) std::fputs(text, stderr);
         },
         nullptr);
-    const Arguments arguments = parse(count, words);
-    if (!arguments.dequantise.empty()) {
-      dequantise(arguments.model, arguments.dequantise);
-      return 0;
-    }
-    Peer peer(arguments);
-    serve(peer);
+    const peer::Settings settings = parse(count, words);
+    if (settings.dequantise.empty())
+      serve(settings);
+    else
+      peer::dequantise(settings.model, settings.dequantise);
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n%s", error.what(), usage);

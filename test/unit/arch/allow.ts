@@ -150,7 +150,7 @@ export const nativeRows: readonly Row[] = [
     may: [],
     packages: ["std", "node_api.h"],
   },
-  { part: "test/peer", may: [], packages: ["std", "llama.h", "gguf.h"] },
+  { part: "test/peer", may: [], packages: ["std", "posix", "llama.h", "gguf.h"] },
   { part: "test/fuzz", may: ["native/engine", "test/fuzz"], packages: ["std", "posix"] },
   {
     part: "test/kernels",
