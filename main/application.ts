@@ -6,6 +6,7 @@ import type { EngineStatus } from "../app/contract/engine.ts";
 import type { AppInfo, Settings } from "../app/contract/setting.ts";
 import { createChat } from "./chat/chat.ts";
 import { createFeatureCache } from "./chat/feature-cache.ts";
+import { createProber } from "./chat/prober.ts";
 import type { ChildArgument } from "./engine/argument.ts";
 import { createHost, type EngineHost } from "./engine/host.ts";
 import { loadEngine } from "./engine/load.ts";
@@ -38,6 +39,8 @@ export interface ApplicationOptions {
   clock(): number;
   /** Faults that belong to no call. */
   report(error: unknown): void;
+  /** main/chat/probe-thread.ts, or its bundle. Absolute path. */
+  probeThread: string;
   /** Starts an engine process that is given this argument. */
   spawnEngine(argument: ChildArgument): SpawnEngine;
   /**
@@ -86,6 +89,7 @@ export function createApplication(options: ApplicationOptions): Application {
 
   const loaded = () => library.list().find((model) => model.state === "loaded") ?? null;
   const engine = createEngine();
+  const prober = createProber({ entry: options.probeThread });
   const library = createLibrary({
     folders: environment.modelFolders,
     engine,
@@ -95,7 +99,7 @@ export function createApplication(options: ApplicationOptions): Application {
       read: () => readCache(place.inspections, clock, report),
       write: (value) => void attempt(() => writeJson(place.inspections, value)),
     }),
-    featuresOf: createFeatureCache(),
+    featuresOf: createFeatureCache(prober),
     emit: hub.emit,
     watch: app,
   });
@@ -108,7 +112,7 @@ export function createApplication(options: ApplicationOptions): Application {
     report,
   });
   hub.subscribe(telemetry.observe);
-  const chat = createChat({ store, library, engine, emit: hub.emit, clock, newId });
+  const chat = createChat({ store, library, engine, prober, emit: hub.emit, clock, newId });
   const downloads = app ? openDownloads() : null;
 
   const firstScan: Promise<unknown> = app ? library.scan() : Promise.resolve();
@@ -215,6 +219,7 @@ export function createApplication(options: ApplicationOptions): Application {
     const replies = chat.close();
     await Promise.race([replies, pause(patience)]);
     telemetry.close();
+    prober.close();
     await Promise.all([downloads?.close(), library.close(), engine.close(), replies]);
     store.close();
   }

@@ -12,6 +12,8 @@ export interface Installation {
   pageFolder: string;
   /** What the engine process runs. */
   engineChild: string;
+  /** What looks at chat templates. */
+  probeThread: string;
   preload: string;
   /** resources/ of the package. */
   resourceFolder: string;
@@ -27,6 +29,7 @@ export function findInstallation(): Installation {
     root,
     pageFolder: join(root, "dist", "page"),
     engineChild: bundled ? join(built, "engine-child.cjs") : join(root, "main", "engine", "child.ts"),
+    probeThread: bundled ? join(built, "probe-thread.cjs") : join(root, "main", "chat", "probe-thread.ts"),
     preload: join(built, "preload.cjs"),
     resourceFolder: join(root, "resources"),
     bundled,

@@ -35,7 +35,9 @@ const parts = [
       fingerprint(["main", "app", "native", "setup/bundle.mjs", "package-lock.json"], {
         wanted: /\.(ts|mjs|json|sql)$/,
       }),
-    outputs: ["cli", "electron", "preload", "engine-child", "grammar-worker"].map((name) => `dist/main/${name}.cjs`),
+    outputs: ["cli", "electron", "preload", "engine-child", "grammar-worker", "probe-thread"].map(
+      (name) => `dist/main/${name}.cjs`,
+    ),
     make: () => run("Bundling the app", node24, ["setup/bundle.mjs"]),
   },
 ];

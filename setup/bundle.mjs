@@ -9,6 +9,7 @@ const entries = {
   preload: "main/electron/preload.ts",
   "engine-child": "main/engine/child.ts",
   "grammar-worker": "native/grammar/worker.ts",
+  "probe-thread": "main/chat/probe-thread.ts",
   cli: "main/cli.ts",
 };
 

@@ -13,6 +13,8 @@ export interface TemplateSetting {
 }
 
 export interface TemplateProbe {
+  /** False: it fails on the plainest question, so that nothing is known of it. */
+  works: boolean;
   features: ChatFeatures;
   /** Read off where the template puts thoughts; null when it prints none. */
   tags: ThinkingTags | null;

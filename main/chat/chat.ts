@@ -27,7 +27,7 @@ export function createChat(options: ChatOptions): Chat {
   const { store, library, emit, clock, newId } = options;
   const turns = new Map<string, Turn>();
   let closed = false;
-  const dialects = createDialectCache(options.engine, (dialect) => {
+  const dialects = createDialectCache(options.engine, options.prober, (dialect) => {
     for (const message of dialect.notices) emit({ name: "notice", payload: { level: "warning", message, hint: "" } });
   });
 

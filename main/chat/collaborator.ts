@@ -4,6 +4,7 @@ import type { Message } from "../../app/contract/message.ts";
 import type { Model } from "../../app/contract/model.ts";
 import type { Session } from "../../app/contract/session.ts";
 import type { Engine, EngineProgress, LoadedModel, ModelInspection } from "../../app/engine.ts";
+import type { Prober } from "./prober.ts";
 
 /** Synchronous; what it throws is a HalogenError. */
 export interface ChatStore {
@@ -45,6 +46,7 @@ export interface ChatOptions {
   store: ChatStore;
   library: ChatLibrary;
   engine: Pick<Engine, "generate" | "vocabulary">;
+  prober: Pick<Prober, "probe">;
   emit: (event: AnyEvent) => void;
   /** Milliseconds since the epoch. */
   clock: () => number;

@@ -2,6 +2,7 @@
 import type { Engine } from "../../app/engine.ts";
 import { createTokenizer } from "../../app/token/tokenizer.ts";
 import type { ModelLease } from "./collaborator.ts";
+import type { Prober } from "./prober.ts";
 import { createDialect, type Dialect } from "./prompt.ts";
 
 export interface DialectCache {
@@ -12,6 +13,7 @@ export interface DialectCache {
 /** `onMade` hears each one that was built. */
 export function createDialectCache(
   engine: Pick<Engine, "vocabulary">,
+  prober: Pick<Prober, "probe">,
   onMade: (dialect: Dialect) => void,
   most = 3,
 ): DialectCache {
@@ -26,8 +28,8 @@ export function createDialectCache(
         kept.set(key, found);
         return found;
       }
-      const made = engine.vocabulary(path).then((vocabulary) => {
-        const dialect = createDialect(createTokenizer(vocabulary), inspection.template);
+      const made = engine.vocabulary(path).then(async (vocabulary) => {
+        const dialect = await createDialect(createTokenizer(vocabulary), inspection.template, prober);
         onMade(dialect);
         return dialect;
       });

@@ -51,7 +51,11 @@ type Numbered = Map<string, [Node, Node][]>;
 /** A template that takes longer than this, in milliseconds, is taken for one that never ends. */
 const patience = 3000;
 
-/** Templates come with files from anywhere: one that loops for ever must not take the app with it. */
+/** Characters and items that a value may have: far more than any conversation, and far less than the memory holds. */
+const longestText = 100_000_000;
+const longestList = 10_000_000;
+
+/** Templates come with files from anywhere: one that loops for ever, or doubles a value again and again, must not take the app with it. */
 class WatchedInterpreter extends Interpreter {
   private readonly start = performance.now();
   private steps = 0;
@@ -64,7 +68,13 @@ class WatchedInterpreter extends Interpreter {
       if (performance.now() - this.start > patience)
         throw new Error(`it did not end within ${patience / 1000} seconds`);
     }
-    return super.evaluate(statement, environment);
+    const result = super.evaluate(statement, environment);
+    const { value } = result as { value?: unknown };
+    if (typeof value === "string" && value.length > longestText)
+      throw new Error(`it made a text of more than ${longestText} characters`);
+    if (Array.isArray(value) && value.length > longestList)
+      throw new Error(`it made a list of more than ${longestList} items`);
+    return result;
   }
 }
 

@@ -52,6 +52,7 @@ const nothing: ChatFeatures = {
 
 /** Of a template that fails on the plainest question, nothing is known. */
 export const noProbe: TemplateProbe = {
+  works: false,
   features: nothing,
   tags: null,
   on: null,
@@ -108,6 +109,7 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
     answering: off?.variables ?? {},
   });
   return {
+    works: true,
     features: {
       system: render([{ role: "system", content: word.system }, user])?.includes(word.system) ?? false,
       tools: render([user], { tools })?.includes(word.tool) ?? false,

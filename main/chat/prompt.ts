@@ -18,7 +18,7 @@ import { utf8Length } from "../../app/token/utf8.ts";
 import { type ContextLimit, checkContext } from "./context.ts";
 import { fallbackTemplate } from "./fallback-template.ts";
 import { renderFenced, spanText } from "./fence.ts";
-import { noProbe, probeTemplate } from "./probe.ts";
+import type { Prober } from "./prober.ts";
 import { type ChatTemplate, compileTemplate } from "./template.ts";
 
 /** How a model is talked to; made once for each model file. */
@@ -35,12 +35,18 @@ export interface Dialect {
   notices: readonly string[];
 }
 
-export function createDialect(tokenizer: Tokenizer, template: string | null): Dialect {
+/** Rejects with template.failed. */
+export async function createDialect(
+  tokenizer: Tokenizer,
+  template: string | null,
+  prober: Pick<Prober, "probe">,
+): Promise<Dialect> {
   const isToken = (text: string): boolean => tokenizer.specialId(text) !== undefined;
   const fallback = template === null || template.trim() === "" ? fallbackTemplate(isToken) : null;
   const source = fallback?.source ?? template ?? "";
+  // First in its own thread: what does harm there is never run here.
+  const probe = await prober.probe(source);
   const compiled = compileTemplate(source);
-  const probe = probeTemplate(compiled);
   const tags = probe.tags ?? findThinkingTags(source, isToken);
   const markup = markupOf(tags);
   const shown = tokenizer.special.tokens.filter(({ text }) => markup.some((each) => each.includes(text)));
@@ -118,7 +124,7 @@ function renderConversation(
       find: tokenizer.special.find,
     });
   // A model without a system role, or whose template drops it, gets the instructions with the first question.
-  if (probe !== noProbe && !probe.features.system) return fenced(foldSystem(messages));
+  if (probe.works && !probe.features.system) return fenced(foldSystem(messages));
   try {
     return fenced(messages);
   } catch (error) {

@@ -23,6 +23,7 @@ export function openApplication(
     settings,
     clock: () => Date.now(),
     report: (error) => io.err(`halogen: ${toWire(error).message}\n`),
+    probeThread: installation.probeThread,
     spawnEngine: (argument) => createNodeSpawn({ entry: installation.engineChild, ...argument }),
   });
   application.service.subscribe((event) => {

@@ -16,7 +16,8 @@ export const models: Command = {
     try {
       const found = await application.library.scan();
       if (values.json === true) {
-        io.out(`${JSON.stringify({ folders: environment.modelFolders, models: found }, null, 2)}\n`);
+        const models = await Promise.all(found.map(({ id }) => application.library.studied(id)));
+        io.out(`${JSON.stringify({ folders: environment.modelFolders, models }, null, 2)}\n`);
         return exitCode.done;
       }
       if (found.length === 0) {

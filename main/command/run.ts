@@ -89,6 +89,12 @@ async function chooseModel(context: CommandContext, { library }: Application): P
   });
 }
 
+/** What the template offers is waited for only where something is asked of it. */
+async function chosenThinking(context: CommandContext, { library }: Application, modelId: string) {
+  const asked = Object.keys(thinkingOptions).some((name) => context.values[name] !== undefined);
+  return readThinking(context, asked ? await library.studied(modelId) : library.get(modelId));
+}
+
 /** Settles with the reply when it has ended, however it ended. */
 async function answer(
   context: CommandContext,
@@ -99,7 +105,7 @@ async function answer(
   const { io, signal } = context;
   const { service } = application;
   const modelId = await chooseModel(context, application);
-  const thinking = readThinking(context, application.library.get(modelId));
+  const thinking = await chosenThinking(context, application, modelId);
   const system = stringOption(context, "system");
   const created = await service.handle("session.create", { modelId, ...(system === undefined ? {} : { system }) });
   const sessionId = (created as { id: string }).id;

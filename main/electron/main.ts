@@ -141,6 +141,7 @@ async function start(environment: Environment): Promise<void> {
     shell: "electron",
     clock,
     report,
+    probeThread: installation.probeThread,
     spawnEngine: (argument) =>
       createUtilitySpawn({ utilityProcess, entry: installation.engineChild, argument: writeChildArgument(argument) }),
   });

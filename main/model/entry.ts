@@ -8,8 +8,10 @@ import { readSamplingHints } from "./hint.ts";
 export interface Entry {
   file: ModelFile;
   inspection: ModelInspection | null;
-  /** Of its chat template, once it was inspected. */
+  /** Of its chat template, once that was looked at; null before. */
   features: ChatFeatures | null;
+  /** The look that `features` comes from, which never rejects; null when nothing was inspected. */
+  study: Promise<void> | null;
   /** Of the file: it can never be loaded as it is. */
   fault: WireError | null;
   /** Of the last try to load it. */
@@ -25,6 +27,7 @@ export function createEntry(file: ModelFile): Entry {
     file,
     inspection: null,
     features: null,
+    study: null,
     fault: null,
     loadError: null,
     state: "idle",

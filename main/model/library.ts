@@ -25,6 +25,8 @@ export interface Library {
   list(): Model[];
   /** Throws model.not_found. */
   get(modelId: string): Model;
+  /** With what its chat template offers, which `get` and `list` may not know yet. Rejects with model.not_found. */
+  studied(modelId: string): Promise<Model>;
   /** The model of new chats: the one that is set, else the first that can be loaded; null when there is none. */
   preferred(): Model | null;
   /** By id, file name, name, or a path anywhere on this machine. Rejects with model.not_found, which names what there is. */
@@ -50,8 +52,8 @@ export interface LibraryOptions {
   engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload">;
   settings: () => Pick<Settings, "contextLength" | "kvType" | "threads" | "defaultModelId">;
   cache: InspectionCache;
-  /** What a model's chat template offers; null when the template does not work. Does not throw. */
-  featuresOf: (inspection: ModelInspection) => ChatFeatures | null;
+  /** What a model's chat template offers; null when the template does not work. */
+  featuresOf: (inspection: ModelInspection) => Promise<ChatFeatures | null>;
   emit: (event: AnyEvent) => void;
   /** Look again by itself when a model folder changes. */
   watch?: boolean;
@@ -96,11 +98,21 @@ export function createLibrary(options: LibraryOptions): Library {
 
   async function look(entry: Entry): Promise<void> {
     const cached = cache.get(entry.file);
-    Object.assign(entry, { fault: null, loadError: null, inspection: cached });
+    Object.assign(entry, { fault: null, loadError: null, inspection: cached, features: null });
     const names = faultOfShards(entry.file);
     if (names !== null) entry.fault = toWire(names);
     else if (cached === null) await inspect(entry);
-    entry.features = entry.inspection === null ? null : options.featuresOf(entry.inspection);
+    entry.study = entry.inspection === null ? null : study(entry, entry.inspection);
+  }
+
+  /** Nobody waits for what its template offers: it is told when it is known. Never rejects. */
+  async function study(entry: Entry, inspection: ModelInspection): Promise<void> {
+    try {
+      entry.features = await options.featuresOf(inspection);
+    } catch (error) {
+      emit(warning(`The chat template of ${entry.file.fileName} could not be looked at`, toWire(error).message));
+    }
+    changed(entry);
   }
 
   async function inspect(entry: Entry): Promise<void> {
@@ -237,6 +249,10 @@ export function createLibrary(options: LibraryOptions): Library {
   return {
     list,
     get: (modelId) => toModel(find(modelId)),
+    async studied(modelId) {
+      await find(modelId).study;
+      return toModel(find(modelId));
+    },
     preferred() {
       const models = list();
       const set = models.find((model) => model.id === settings().defaultModelId && model.state !== "broken");

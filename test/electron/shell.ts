@@ -34,6 +34,7 @@ export const built = [
   "dist/main/preload.cjs",
   "dist/main/engine-child.cjs",
   "dist/main/grammar-worker.cjs",
+  "dist/main/probe-thread.cjs",
   "dist/page/index.html",
 ];
 

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Message } from "../../../app/contract/message.ts";
 import { createTokenizer } from "../../../app/token/tokenizer.ts";
+import { probeTemplate } from "../../../main/chat/probe.ts";
 import { buildPrompt, createDialect } from "../../../main/chat/prompt.ts";
+import { compileTemplate } from "../../../main/chat/template.ts";
 import { readVocabulary } from "../../fixtures/gguf-vocabulary.ts";
 
 const path =
@@ -27,9 +29,14 @@ function message(role: Message["role"], text: string): Message {
   };
 }
 
-describe.skipIf(!present)(`starter model (${present ? "present" : `skipped: no file ${path}`})`, () => {
+describe.skipIf(!present)(`starter model (${present ? "present" : `skipped: no file ${path}`})`, async () => {
   const made = present ? readVocabulary(path) : null;
-  const dialect = made === null ? null : createDialect(createTokenizer(made.vocabulary), made.template);
+  const dialect =
+    made === null
+      ? null
+      : await createDialect(createTokenizer(made.vocabulary), made.template, {
+          probe: async (source) => probeTemplate(compileTemplate(source)),
+        });
   const prompt = (texts: string[], system = "", begun: Message | null = null) => {
     if (dialect === null) throw new Error("no model");
     return buildPrompt({

@@ -56,6 +56,7 @@ function start(mode: ApplicationOptions["mode"] = "app") {
     shell: "browser",
     catalogue,
     mode,
+    probeThread: join(root, "main/chat/probe-thread.ts"),
     clock: () => Date.now(),
     report: (error) => reports.push(error),
     spawnEngine: (argument) => createNodeSpawn({ entry: join(root, "main/engine/child.ts"), ...argument }),

@@ -129,6 +129,23 @@ describe("stop", () => {
   });
 });
 
+describe("a chat template", () => {
+  it("that was found to do harm ends the reply with the reason, and is never run", async () => {
+    const prober = {
+      probe: async () => {
+        throw new HalogenError("template.failed", "it did not end within 6 seconds");
+      },
+    };
+    const h = harness({ prober, template: "{% for m in messages %}{{ m.content }}{% endfor %}" });
+    const reply = await h.ask(h.session(), "x");
+    expect(reply).toMatchObject({
+      status: "failed",
+      error: { code: "template.failed", message: expect.stringContaining("6 seconds") },
+    });
+    expect([h.engine.requests, h.leases]).toEqual([[], { taken: 1, released: 1 }]);
+  });
+});
+
 describe("close", () => {
   it("stores what streams as interrupted, and takes no more", async () => {
     const h = harness({ replies: [endless] });

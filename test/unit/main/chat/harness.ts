@@ -8,6 +8,9 @@ import { HalogenError } from "../../../../app/error.ts";
 import { createTree } from "../../../../app/session/tree.ts";
 import { type Chat, createChat } from "../../../../main/chat/chat.ts";
 import type { ChatLibrary, ChatStore } from "../../../../main/chat/collaborator.ts";
+import { probeTemplate } from "../../../../main/chat/probe.ts";
+import type { Prober } from "../../../../main/chat/prober.ts";
+import { compileTemplate } from "../../../../main/chat/template.ts";
 import { openStore } from "../../../../main/store/open.ts";
 import type { Store } from "../../../../main/store/store.ts";
 import {
@@ -24,6 +27,7 @@ export interface HarnessOptions extends ScriptedEngineOptions {
   wrapEngine?: (engine: ScriptedEngine) => Pick<Engine, "generate" | "vocabulary">;
   wrapStore?: (store: Store) => ChatStore;
   onEvent?: (event: AnyEvent) => void;
+  prober?: Pick<Prober, "probe">;
   wrapLibrary?: (library: ChatLibrary) => ChatLibrary;
 }
 
@@ -48,6 +52,9 @@ export interface Harness {
 }
 
 export const modelId = "model";
+
+/** Looks at templates in this thread. */
+export const inlineProber = { probe: async (source: string) => probeTemplate(compileTemplate(source)) };
 
 export function harness(options: HarnessOptions = {}): Harness {
   const replies = options.replies;
@@ -101,6 +108,7 @@ export function harness(options: HarnessOptions = {}): Harness {
   const chat = createChat({
     store: options.wrapStore?.(store) ?? store,
     engine: options.wrapEngine?.(engine) ?? engine,
+    prober: options.prober ?? inlineProber,
     library: options.wrapLibrary?.(library) ?? library,
     emit: (event) => {
       events.push(event);

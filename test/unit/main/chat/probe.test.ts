@@ -4,6 +4,7 @@ import { settingOf } from "../../../../app/chat/feature.ts";
 import { createFeatureCache } from "../../../../main/chat/feature-cache.ts";
 import { noProbe, probeTemplate } from "../../../../main/chat/probe.ts";
 import { compileTemplate } from "../../../../main/chat/template.ts";
+import { inlineProber } from "./harness.ts";
 
 const turns = (end: string, thoughts = ""): string =>
   `{% for m in messages %}[{{ m.role }}]{% if m.reasoning_content ${thoughts} %}<think>{{ m.reasoning_content }}</think>{% endif %}{{ m.content }}{% endfor %}{% if add_generation_prompt %}[assistant]${end}{% endif %}`;
@@ -104,11 +105,11 @@ describe("a probe", () => {
     expect(probe("{{ raise_exception('never') }}")).toBe(noProbe);
   });
 
-  it("of a file without a template, or with a broken one, is that of ours, or none", () => {
-    const features = createFeatureCache();
-    expect(features({ template: null })).toMatchObject({ system: true, thinking: "none" });
-    expect(features({ template: "{% if %}" })).toBeNull();
-    expect(features({ template: "{{ raise_exception('never') }}" })).toBeNull();
+  it("of a file without a template, or with a broken one, is that of ours, or none", async () => {
+    const features = createFeatureCache(inlineProber);
+    expect(await features({ template: null })).toMatchObject({ system: true, thinking: "none" });
+    expect(await features({ template: "{% if %}" })).toBeNull();
+    expect(await features({ template: "{{ raise_exception('never') }}" })).toBeNull();
   });
 });
 

@@ -75,7 +75,7 @@ describe("watch", () => {
       engine: s.slow.engine,
       settings: () => s.settings,
       cache: createInspectionCache({ version: "1", read: () => null, write: () => {} }),
-      featuresOf: () => null,
+      featuresOf: async () => null,
       emit: heard,
       watch: true,
     });

@@ -1,9 +1,10 @@
 import { rmSync, utimesSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
-import { modelSchema } from "../../../../app/contract/model.ts";
+import { type ChatFeatures, modelSchema } from "../../../../app/contract/model.ts";
 import { ourSampling } from "../../../../app/contract/session.ts";
 import { HalogenError } from "../../../../app/error.ts";
+import { plainFeatures } from "../../../fixtures/page/sample.ts";
 import { scratchLibrary } from "./scratch-library.ts";
 
 const s = scratchLibrary();
@@ -27,6 +28,42 @@ describe("scan", () => {
     await s.library.scan();
     expect(s.events.slice(2)).toEqual([{ name: "model.removed", payload: { modelId: first?.id } }]);
     expect(s.library.list()).toHaveLength(1);
+  });
+
+  it("lists a model before its chat template was looked at, and tells what that offers when it is known", async () => {
+    let found: (features: ChatFeatures | null) => void = () => {};
+    s.featuresOf = () =>
+      new Promise((resolve) => {
+        found = resolve;
+      });
+    s.put("a.gguf");
+    const [listed] = await s.library.scan();
+    expect(listed).toMatchObject({ state: "available", features: null });
+    const id = listed?.id ?? "";
+    const studied = s.library.studied(id);
+    found({ ...plainFeatures, tools: true });
+    expect(await studied).toMatchObject({ features: { tools: true } });
+    expect(s.library.get(id).features?.tools).toBe(true);
+    expect(s.events.map((event) => event.name)).toEqual(["model.changed", "model.changed"]);
+    expect(s.events[1]).toMatchObject({ payload: { id, features: { tools: true } } });
+    await expect(s.library.studied("gone")).rejects.toMatchObject({ code: "model.not_found" });
+  });
+
+  it("says it when a chat template could not be looked at, and lists the model all the same", async () => {
+    s.featuresOf = async () => {
+      throw new HalogenError("internal", "the thread is broken");
+    };
+    s.put("a.gguf");
+    const [listed] = await s.library.scan();
+    expect(await s.library.studied(listed?.id ?? "")).toMatchObject({ state: "available", features: null });
+    expect(s.events).toContainEqual({
+      name: "notice",
+      payload: {
+        level: "warning",
+        message: "The chat template of a.gguf could not be looked at",
+        hint: "the thread is broken",
+      },
+    });
   });
 
   it("asks the engine once per file, over restarts too, and again when the file or the version changes", async () => {

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import { afterEach, beforeEach } from "vitest";
 import type { AnyEvent } from "../../../../app/contract/event.ts";
 import { createInspectionCache } from "../../../../main/model/inspection-cache.ts";
-import { createLibrary, type Library } from "../../../../main/model/library.ts";
+import { createLibrary, type Library, type LibraryOptions } from "../../../../main/model/library.ts";
 import { createSlowEngine } from "./slow-engine.ts";
 
 export interface ScratchLibrary {
@@ -16,6 +16,7 @@ export interface ScratchLibrary {
   /** What the inspection cache wrote. */
   cacheFile: unknown;
   library: Library;
+  featuresOf: LibraryOptions["featuresOf"];
   /** Another one over the same folder, engine and cache, as after a restart. */
   open(version?: string): Library;
   put(name: string, bytes?: number): void;
@@ -38,7 +39,7 @@ export function scratchLibrary(): ScratchLibrary {
         engine: scratch.slow.engine,
         settings: () => scratch.settings,
         cache,
-        featuresOf: () => null,
+        featuresOf: (inspection) => scratch.featuresOf(inspection),
         emit: (event) => scratch.events.push(event),
       });
       return scratch.library;
@@ -57,6 +58,7 @@ export function scratchLibrary(): ScratchLibrary {
     scratch.slow = createSlowEngine();
     scratch.settings = { contextLength: 0, kvType: "f16", threads: 0, defaultModelId: null };
     scratch.cacheFile = null;
+    scratch.featuresOf = async () => null;
     scratch.open();
   });
   afterEach(async () => {
