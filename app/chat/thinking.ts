@@ -2,6 +2,7 @@
  * Splits a reply into reasoning and answer while it streams. No character is dropped: the pieces, joined, are the reply; tags and the line
  * breaks around them are pieces of kind "markup", which are not shown.
  */
+import { channelHeader, channelMarks, createChannelSplitter } from "./channel.ts";
 import { longestPending } from "./stop.ts";
 
 export interface ThinkingTags {
@@ -13,6 +14,8 @@ export interface ThinkingTags {
   answers?: readonly string[];
   /** Markup that leads on from anywhere: to further thoughts, or to (more of) an answer. */
   turns?: readonly ThinkingTurn[];
+  /** The reply is in channels, whose headers say more than these tags: channel.ts splits it. */
+  channels?: boolean;
   /** A special token, or words of a template, that only models with these tags have. */
   sign?: string;
 }
@@ -31,9 +34,6 @@ export interface ThinkingTurn {
   to: "reasoning" | "text";
 }
 
-const channel = (name: string): string => `<|channel|>${name}<|message|>`;
-const nextChannel = (name: string): string => `<|end|><|start|>assistant${channel(name)}`;
-
 /** By family; the first that a template or vocabulary knows is the model's, those with a sign before those without. */
 export const knownTags: readonly ThinkingTags[] = [
   {
@@ -47,15 +47,11 @@ export const knownTags: readonly ThinkingTags[] = [
   { open: "[THINK]", close: "[/THINK]", spacing: none },
   { open: "<|channel>thought", close: "<channel|>", spacing: ["\n", "\n", ""], sign: "<channel|>" },
   {
-    open: channel("analysis"),
-    close: nextChannel("final"),
+    open: channelHeader("reasoning", true),
+    close: channelHeader("text", false),
     spacing: none,
-    answers: [channel("final"), channel("commentary")],
-    turns: [
-      { markup: nextChannel("analysis"), to: "reasoning" },
-      { markup: nextChannel("commentary"), to: "text" },
-      { markup: nextChannel("final"), to: "text" },
-    ],
+    answers: [channelHeader("text", true), "<|channel|>commentary<|message|>"],
+    channels: true,
     sign: "<|channel|>",
   },
   { open: "<|START_THINKING|>", close: "<|END_THINKING|>", spacing: none, sign: "<|START_THINKING|>" },
@@ -83,7 +79,8 @@ export const knownTags: readonly ThinkingTags[] = [
 
 /** Every string that is markup. */
 export function markupOf(tags: ThinkingTags): string[] {
-  return [tags.open, tags.close, ...(tags.answers ?? []), ...(tags.turns ?? []).map(({ markup }) => markup)];
+  const turns = (tags.turns ?? []).map(({ markup }) => markup);
+  return [tags.open, tags.close, ...(tags.answers ?? []), ...turns, ...(tags.channels ? channelMarks : [])];
 }
 
 /** A model that names no tags of its own may still have been tuned to write the common ones. */
@@ -169,6 +166,7 @@ export interface ThinkingSplitter {
 }
 
 export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart): ThinkingSplitter {
+  if (tags.channels) return createChannelSplitter(start);
   // "opened" and "closed" swallow the line breaks that belong to a tag.
   let state: "open" | "opened" | "reasoning" | "closed" | "text" =
     start === "reasoning" ? "opened" : start === "text" ? "closed" : "open";

@@ -1,26 +1,10 @@
 /** Tokens after which a model has nothing more to say. */
+import { endTexts } from "./end-text.ts";
 import type { SpecialToken } from "./special.ts";
+import { tokenType } from "./token-bytes.ts";
 
-const endTexts: ReadonlySet<string> = new Set([
-  "<|eot_id|>",
-  "<|im_end|>",
-  "<|end|>",
-  "<|return|>",
-  "<|call|>",
-  "<end_of_turn>",
-  "<turn|>",
-  "<|endoftext|>",
-  "<|end_of_text|>",
-  "<|eom_id|>",
-  "<EOT>",
-  "_<EOT>",
-  "<eos>",
-  "</s>",
-  "<｜end▁of▁sentence｜>",
-  "<|fim_pad|>",
-  "<|repo_name|>",
-  "<|file_sep|>",
-]);
+/** Files with HTML tags among their tokens (Gemma) have this one too, and there it strikes text out. */
+const endOfSequence = "</s>";
 
 /** By token text, and by the ids the file names as eos, eot and eom. */
 export function findEndTokens(
@@ -38,6 +22,7 @@ export function findEndTokens(
   const harmony = texts.has("<|return|>") && texts.has("<|call|>");
   for (const token of tokens) {
     if (endTexts.has(token.text) && !(harmony && token.text === "<|end|>")) ids.add(token.id);
+    if (token.text === endOfSequence && token.type === tokenType.control) ids.add(token.id);
   }
   return ids;
 }

@@ -25,7 +25,19 @@ export interface SpecialMatcher {
  * Some files declare turn markers as user-defined, which always split. Shapes like these are markup in every known family, so text of
  * people must not make them.
  */
-const markup = /^(?:<[|｜].*[|｜]>|<\/?s>|\[\/?[A-Z_]+\]|<(?:start|end)_of_turn>)$/u;
+const markup = /^(?:<[|｜][^<>]+>|<[^<>]+[|｜]>|<\/?s>|\[\/?[A-Z_]+\]|<(?:start|end)_of_turn>)$/u;
+
+/**
+ * Phi-3's tokenizer drops the white space behind its control tokens (`rstrip` in its makers' file); GGUF has no field for it, so its placeholders
+ * tell. Those of its Llama 2 ancestor keep what follows.
+ */
+function stripsRight(tokens: readonly SpecialToken[]): ReadonlySet<number> {
+  const ofPhi = tokens.some(({ text }) => text === "<|placeholder1|>") && tokens.some(({ text }) => text === "<s>");
+  const keeping = ["<unk>", "<s>", "<|endoftext|>"];
+  return new Set(ofPhi ? tokens.filter(({ text }) => !keeping.includes(text)).map(({ id }) => id) : []);
+}
+
+const whiteSpace = /\p{White_Space}/u;
 
 export function createSpecialMatcher(tokens: TokenBytes): SpecialMatcher {
   const list: SpecialToken[] = [];
@@ -35,6 +47,7 @@ export function createSpecialMatcher(tokens: TokenBytes): SpecialMatcher {
     const text = tokens.text(id);
     if (text !== "") list.push({ id, text, type });
   }
+  const stripping = stripsRight(list);
   // By first UTF-16 unit: the lengths that occur, longest first, and the texts.
   const candidates = new Map<number, { lengths: number[]; byText: Map<string, SpecialToken> }>();
   for (const token of list) {
@@ -80,6 +93,7 @@ export function createSpecialMatcher(tokens: TokenBytes): SpecialMatcher {
         if (at > start) onText(text.slice(start, at));
         onToken(token.id);
         at += token.text.length;
+        while (stripping.has(token.id) && whiteSpace.test(text.charAt(at))) at++;
         start = at;
       }
       if (start < text.length) onText(text.slice(start));

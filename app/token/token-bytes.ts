@@ -2,6 +2,7 @@
 import type { Vocabulary } from "../engine.ts";
 import { HalogenError } from "../error.ts";
 import { unmapBytes } from "./byte-map.ts";
+import { endTexts } from "./end-text.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 export const tokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
@@ -34,7 +35,7 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean): TokenBy
       types: vocabulary.types.length,
     });
   }
-  const types = vocabulary.types.length === 0 ? new Int32Array(count).fill(tokenType.normal) : vocabulary.types;
+  const types = withEndings(vocabulary.types, count, source, from);
   const mergeable = new Uint8Array(count);
   const read = mapped ? unmapTokens(source, from, types, mergeable) : { store: source, offsets: from };
   if (!mapped) {
@@ -52,6 +53,21 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean): TokenBy
     text: (id) => decodeUtf8(source, from[id] ?? 0, from[id + 1] ?? 0),
     bytes: (id) => store.subarray(offsets[id] ?? 0, offsets[id + 1] ?? 0),
   };
+}
+
+/** Some files call all their tokens normal, also those that end a reply: a prompt must not spell them out, nor a reply print them. */
+function withEndings(given: Int32Array, count: number, source: Uint8Array, from: Uint32Array): Int32Array {
+  const types = given.length === 0 ? new Int32Array(count).fill(tokenType.normal) : given.slice();
+  const longest = 40;
+  for (let id = 0; id < count; id++) {
+    const start = from[id] as number;
+    const end = from[id + 1] as number;
+    if (types[id] !== tokenType.normal || end - start > longest) continue;
+    // "<" or "_": all of them begin so.
+    if (source[start] !== 0x3c && source[start] !== 0x5f) continue;
+    if (endTexts.has(decodeUtf8(source, start, end))) types[id] = tokenType.control;
+  }
+  return types;
 }
 
 /** Sets `mergeable` where a token's characters all stand for bytes. */

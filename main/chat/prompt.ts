@@ -1,4 +1,5 @@
 /** From a conversation to the tokens a model is given. */
+import { channelHeader } from "../../app/chat/channel.ts";
 import { settingOf, type TemplateProbe, type TemplateSetting, type ThinkingChoice } from "../../app/chat/feature.ts";
 import { foldSystem, type TemplateMessage, templateMessages } from "../../app/chat/template-input.ts";
 import {
@@ -95,7 +96,8 @@ export function buildPrompt(request: PromptRequest): Prompt {
   const head = spanText(spans);
   const start = thinkingStart(head, dialect.tags);
   const splitter = createThinkingSplitter(dialect.tags, start);
-  const tail = begun === null ? [] : begunSpans(begun, dialect.tags, start === "reasoning");
+  const write = dialect.tags.channels ? begunChannels : begunSpans;
+  const tail = begun === null ? [] : write(begun, dialect.tags, start === "reasoning");
   const text = head + spanText(tail);
   splitter.push(spanText(tail));
   // Megabytes that cannot fit anyhow are not worth seconds of tokenising.
@@ -157,4 +159,20 @@ function begunSpans(message: Message, tags: ThinkingTags, opened: boolean): Span
     open = !block.finished;
   }
   return spans.filter((span) => span.text !== "");
+}
+
+/** The same in channels: each block has a header of its own, but for one that the prompt has opened. */
+function begunChannels(message: Message, _: ThinkingTags, opened: boolean): Span[] {
+  const spans: Span[] = [];
+  for (const block of message.blocks.filter(({ text }) => text !== "")) {
+    const kind = block.type === "text" ? "text" : "reasoning";
+    const first = spans.length === 0;
+    if (!first || !(opened && kind === "reasoning")) {
+      spans.push({ text: channelHeader(kind, first && !opened), special: true });
+    }
+    spans.push({ text: block.text, special: false });
+  }
+  const last = message.blocks[message.blocks.length - 1];
+  if (last?.type === "reasoning" && last.finished) spans.push({ text: channelHeader("text", false), special: true });
+  return spans;
 }

@@ -31,5 +31,17 @@ describe.skipIf(!present)(
       });
       expect(wrong).toEqual([]);
     });
+
+    it("Phi-3's prompt is llama.cpp's", () => {
+      const tokenizer = createTokenizer(readVocabulary(join(folder, "ggml-vocab-phi-3.gguf")).vocabulary);
+      const prompt = "<|user|>\nHello<|end|>\n<|assistant|>\n";
+      expect(tokenizer.encode([{ text: prompt, special: true }])).toEqual([32010, 15043, 32007, 32001]);
+    });
+
+    it("Gemma 4's replies end where its makers' and llama.cpp's do, and not at a tag", () => {
+      const tokenizer = createTokenizer(readVocabulary(join(folder, "ggml-vocab-gemma-4.gguf")).vocabulary);
+      const ends = [...tokenizer.endTokens].map((id) => tokenizer.tokenText(id)).sort();
+      expect(ends).toEqual(["<eos>", "<turn|>", "<|tool_response>"]);
+    });
   },
 );

@@ -180,6 +180,42 @@ describe("channels", () => {
     expect(read(`${analysis}a${end}${commentary}b${end}${analysis}c${end}${final}d`)).toEqual([["ac", "bd"]]);
   });
 
+  const thought = "<|channel|>analysis<|message|>t";
+  const next = "<|end|><|start|>assistant";
+
+  it.each([
+    ["a kind of content", `${thought}${next}<|channel|>final <|constrain|>json<|message|>{"a":1}`, "t", '{"a":1}'],
+    ["the kind without its mark", `${thought}${next}<|channel|>final json<|message|>{}`, "t", "{}"],
+    ["a recipient", `${thought}${next}<|channel|>commentary to=functions.f <|constrain|>json<|message|>{}`, "t", "{}"],
+    ["the recipient in front", `${thought}${next} to=functions.f<|channel|>commentary json<|message|>{}`, "t", "{}"],
+    ["no new turn", `${thought}<|end|><|channel|>final<|message|>A`, "t", "A"],
+    ["no end", `${thought}<|channel|>final<|message|>A`, "t", "A"],
+    ["free words", `${thought}${next}<|channel|>commentary?<|message|>A`, "t", "A"],
+    ["no channel", "<|message|>A", "", "A"],
+    ["a mark that the prompt wrote", `analysis<|message|>t${next}<|channel|>final<|message|>A`, "t", "A"],
+    ["only the recipient behind it", " to=functions.f<|channel|>commentary<|message|>{}", "", "{}"],
+  ])("may have a header with %s", (_, whole, reasoning, text) => {
+    expect(read(whole)).toEqual([[reasoning, text]]);
+  });
+
+  it.each([
+    ["analysis of it: two", "analysis of it: two"],
+    ["final answer", "final answer"],
+    ["A <|channel|> b", "A <|channel|> b"],
+    ["A <|start|>assistant says", "A <|start|>assistant says"],
+    [`<|channel|>final<|message|>A <|message${"x".repeat(300)}`, `A <|message${"x".repeat(300)}`],
+    [
+      `<|channel|>final<|message|>A <|channel|>${"x".repeat(300)}<|message|>`,
+      `A <|channel|>${"x".repeat(300)}<|message|>`,
+    ],
+  ])("leave what only looks like a header: %s", (whole, text) => {
+    expect(read(whole)).toEqual([["", text]]);
+  });
+
+  it("hide a header that was cut off", () => {
+    expect(read(`${thought}${next}<|channel|>fin`)).toEqual([["t", ""]]);
+  });
+
   it("may hold an answer alone", () => {
     expect(read("<|channel|>final<|message|>yes")).toEqual([["", "yes"]]);
     expect(read("<|chan")).toEqual([["", "<|chan"]]);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
 import { packedStrings } from "../../../fixtures/gguf-vocabulary.ts";
-import { byteVocabulary } from "./vocabulary.ts";
+import { byteVocabulary, pieceVocabulary } from "./vocabulary.ts";
 
 const imStart = 257;
 const imEnd = 258;
@@ -87,6 +87,58 @@ describe("user-defined tokens", () => {
     const { tokenizer, first } = withSpecial(["<｜User｜>", 4]);
     expect(tokenizer.encode([{ text: "<｜User｜>", special: true }])).toEqual([first]);
     expect(tokenizer.encode([{ text: "<｜User｜>", special: false }])).toEqual([...Buffer.from("<｜User｜>", "utf8")]);
+  });
+});
+
+describe("markup of Gemma 4 that a file declares as user-defined", () => {
+  const marks = [
+    "<|channel>",
+    "<channel|>",
+    "<|tool_call>",
+    "<tool_call|>",
+    "<|tool_response>",
+    "<|turn>",
+    "<turn|>",
+    '<|"|>',
+  ];
+  const { tokenizer, first } = withSpecial(...marks.map((text): [string, number] => [text, 4]), ["<|>", 4]);
+
+  it.each(marks)("%s counts only in what the template wrote", (text) => {
+    expect(tokenizer.encode([{ text, special: true }])).toEqual([first + marks.indexOf(text)]);
+    expect(tokenizer.encode([{ text, special: false }])).toEqual([...Buffer.from(text, "utf8")]);
+    expect(tokenizer.special.find(`a${text}b`)).toEqual([[1, 1 + text.length]]);
+  });
+
+  it("is not every token of such characters", () => {
+    expect(tokenizer.encode([{ text: "a <|> b", special: false }])).toContain(first + marks.length);
+  });
+});
+
+describe("Phi-3's control tokens", () => {
+  const texts = ["<|user|>", "<|end|>", "<|assistant|>", "<|placeholder1|>", "<|endoftext|>"];
+  const vocabulary = (more: readonly string[]) => {
+    const base = pieceVocabulary([...more.map((text): [string, number] => [text, 0]), ["\u2581a", 0]]);
+    const types = base.types.slice();
+    for (let i = 0; i < more.length; i++) types[259 + i] = 3;
+    return createTokenizer({ ...base, types });
+  };
+  const [user, end, assistant, , endOfText, a] = [259, 260, 261, 262, 263, 264];
+
+  it("swallow the white space behind them, also what a user wrote", () => {
+    const tokenizer = vocabulary(texts);
+    const prompt = [
+      { text: "<|user|>\n", special: true },
+      { text: "\n a", special: false },
+      { text: "<|end|>\n<|assistant|>\n", special: true },
+    ];
+    expect(tokenizer.encode(prompt)).toEqual([user, a, end, assistant]);
+    expect(tokenizer.encode([{ text: "<|endoftext|> a", special: true }])[1]).not.toBe(a);
+    expect(tokenizer.encode([{ text: "<|endoftext|>", special: true }])).toEqual([endOfText]);
+  });
+
+  it("do not in other families", () => {
+    const tokenizer = vocabulary(texts.filter((text) => !text.includes("placeholder")));
+    expect(tokenizer.encode([{ text: "<|user|>\n<|end|>", special: true }]).length).toBeGreaterThan(2);
   });
 });
 

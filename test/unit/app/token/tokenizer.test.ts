@@ -230,4 +230,33 @@ describe("end tokens", () => {
     expect(ends("<|end|>")).toContain("<|end|>");
     expect(ends("<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
   });
+
+  const typed = (text: string, type: number) => {
+    const base = byteVocabulary();
+    const made = createTokenizer(base);
+    const texts = Array.from({ length: base.types.length }, (_, id) => made.tokenText(id));
+    const tokens = packedStrings([...texts, text]);
+    return {
+      id: texts.length,
+      tokenizer: createTokenizer({ ...base, tokens, types: Int32Array.from([...base.types, type]) }),
+    };
+  };
+
+  it("count also where a file calls them normal, or user-defined", () => {
+    for (const type of [1, 3, 4]) {
+      for (const text of ["<|eot_id|>", "<end_of_turn>", "<|tool_response>", "_<EOT>"]) {
+        const { id, tokenizer } = typed(text, type);
+        expect(tokenizer.endTokens.has(id), `${text} ${type}`).toBe(true);
+        expect(tokenizer.encode([{ text: `a${text}`, special: true }])).toEqual([0x61, id]);
+      }
+    }
+  });
+
+  it("are not tags of HTML", () => {
+    const ends = (type: number): boolean => {
+      const { id, tokenizer } = typed("</s>", type);
+      return tokenizer.endTokens.has(id);
+    };
+    expect([1, 3, 4].map(ends)).toEqual([false, true, false]);
+  });
 });

@@ -1,0 +1,21 @@
+/** Texts of tokens that end a reply in every family that has them, whatever type a file gives them. */
+export const endTexts: ReadonlySet<string> = new Set([
+  "<|eot_id|>",
+  "<|im_end|>",
+  "<|end|>",
+  "<|return|>",
+  "<|call|>",
+  "<end_of_turn>",
+  "<turn|>",
+  "<|endoftext|>",
+  "<|end_of_text|>",
+  "<|eom_id|>",
+  "<EOT>",
+  "_<EOT>",
+  "<eos>",
+  "<|tool_response>",
+  "<｜end▁of▁sentence｜>",
+  "<|fim_pad|>",
+  "<|repo_name|>",
+  "<|file_sep|>",
+]);

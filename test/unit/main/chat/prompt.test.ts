@@ -1,0 +1,92 @@
+/** What stands in front of the model when a reply in channels goes on. */
+import { describe, expect, it } from "vitest";
+import type { Block, Message } from "../../../../app/contract/message.ts";
+import { createTokenizer } from "../../../../app/token/tokenizer.ts";
+import { buildPrompt, createDialect } from "../../../../main/chat/prompt.ts";
+import { packStrings, scriptedVocabulary } from "../../../fixtures/scripted-engine-vocabulary.ts";
+
+const marks = ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>"];
+const template = `{%- for message in messages %}
+{%- if message.thinking %}
+{{- '<|start|>assistant<|channel|>analysis<|message|>' + message.thinking + '<|end|>' }}
+{%- endif %}
+{{- '<|start|>' + message.role }}
+{%- if message.role == 'assistant' %}{{- '<|channel|>final' }}{%- endif %}
+{{- '<|message|>' + message.content + '<|end|>' }}
+{%- endfor %}
+{%- if add_generation_prompt %}{{- '<|start|>assistant' }}{%- endif %}`;
+
+const { vocabulary } = scriptedVocabulary();
+const plain = createTokenizer(vocabulary);
+const texts = Array.from({ length: plain.count }, (_, id) => plain.tokenText(id));
+const dialect = createDialect(
+  createTokenizer({
+    ...vocabulary,
+    tokens: packStrings([...texts, ...marks]),
+    types: Int32Array.from([...vocabulary.types, ...marks.map(() => 3)]),
+  }),
+  template,
+);
+
+const message = (role: "user" | "assistant", blocks: Block[]): Message => ({
+  id: role,
+  sessionId: "s",
+  parentId: null,
+  role,
+  blocks,
+  status: "complete",
+  error: null,
+  stats: null,
+  modelId: null,
+  modelName: null,
+  createdAt: 0,
+});
+const text = (words: string): Block => ({ type: "text", text: words });
+const thought = (words: string, finished: boolean): Block => ({
+  type: "reasoning",
+  text: words,
+  finished,
+  milliseconds: null,
+  tokens: null,
+});
+
+function build(blocks: Block[] | null) {
+  return buildPrompt({
+    dialect,
+    system: "",
+    choice: { thinking: null, effort: null, keepThoughts: null },
+    path: [message("user", [text("Q")])],
+    begun: blocks === null ? null : message("assistant", blocks),
+    now: new Date(0),
+    limit: { contextLength: 4096, trained: 4096 },
+  });
+}
+
+const question = "<|start|>user<|message|>Q<|end|><|start|>assistant";
+
+describe("a reply in channels", () => {
+  it.each<[string, Block[] | null, string, boolean]>([
+    ["begins inside a header", null, "", false],
+    ["goes on thinking", [thought("hm", false)], "<|channel|>analysis<|message|>hm", true],
+    ["goes on answering", [text("A")], "<|channel|>final<|message|>A", false],
+    [
+      "answers after a finished thought",
+      [thought("hm", true)],
+      "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>",
+      false,
+    ],
+    [
+      "has a header for each part",
+      [thought("hm", true), text("A"), thought("so", false)],
+      "<|channel|>analysis<|message|>hm<|end|><|start|>assistant<|channel|>final<|message|>A" +
+        "<|end|><|start|>assistant<|channel|>analysis<|message|>so",
+      true,
+    ],
+  ])("%s", (_, blocks, tail, inside) => {
+    const prompt = build(blocks);
+    expect(prompt.text).toBe(question + tail);
+    expect(prompt.splitter.inside).toBe(inside);
+    const ids = dialect.tokenizer.encode([{ text: question + tail, special: true }]);
+    expect(prompt.tokens).toEqual(ids);
+  });
+});
