@@ -85,6 +85,8 @@ export interface Vocabulary {
   special: Record<string, number>;
   /** Booleans by key: "add_bos_token", "add_eos_token", "add_space_prefix", "remove_extra_whitespaces". Absent keys are absent. */
   flags: Record<string, boolean>;
+  /** Ids that the model's makers never let it generate; empty or absent: none. */
+  suppressed?: Int32Array;
 }
 
 export interface LoadOptions {

@@ -21,6 +21,8 @@ export interface Tokenizer {
   longest: number;
   /** Generation ends at these. */
   endTokens: ReadonlySet<number>;
+  /** The model's makers never let it generate these. */
+  suppressed: readonly number[];
   special: SpecialMatcher;
   /** What the user should know about this tokenizer, in words; mostly empty. */
   notices: readonly string[];
@@ -69,6 +71,7 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
     addBos,
     longest: longestToken(tokens),
     endTokens: findEndTokens(vocabulary.special, special.tokens, tokens.count),
+    suppressed: [...(vocabulary.suppressed ?? [])].filter((id) => id >= 0 && id < tokens.count),
     special,
     notices,
     encode,

@@ -30,9 +30,8 @@ export function samplingOf(chosen: SamplingOptions, defaults: SamplingDefaults, 
     seed: chosen.seed,
   };
   if (chosen.logitBias !== null) sampling.logitBias = biasesOf(chosen.logitBias, tokenizer);
-  if (chosen.suppress !== null) {
-    sampling.suppress = [...new Set(chosen.suppress.flatMap((choice) => tokensOf(tokenizer, choice)))];
-  }
+  const suppress = [...tokenizer.suppressed, ...(chosen.suppress ?? []).flatMap((each) => tokensOf(tokenizer, each))];
+  if (suppress.length > 0) sampling.suppress = [...new Set(suppress)];
   // Thousands of tokens hold a line end: they are looked for only where they count.
   if (sampling.dryMultiplier !== undefined && sampling.dryMultiplier > 0) {
     sampling.dryBreakers = breakerSequences(tokenizer, chosen.dryBreakers ?? usualBreakers);

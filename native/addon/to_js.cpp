@@ -124,6 +124,7 @@ Napi::Value to_js(Napi::Env env, const Vocabulary& vocabulary) {
   Napi::Object flags = Napi::Object::New(env);
   for (const auto& [name, flag] : vocabulary.flags) flags.Set(name, boolean(env, flag));
   object.Set("flags", flags);
+  object.Set("suppressed", typed_array<Napi::Int32Array>(env, vocabulary.suppressed));
   return object;
 }
 

@@ -86,6 +86,7 @@ struct Vocabulary {
   PackedStrings merges;
   std::map<std::string, int64_t> special;
   std::map<std::string, bool> flags;
+  std::vector<int32_t> suppressed;  // tokenizer.ggml.suppress_tokens: never to be generated
 };
 
 struct LoadOptions {

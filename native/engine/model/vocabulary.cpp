@@ -58,6 +58,9 @@ Vocabulary read_vocabulary(const gguf::File& file) {
   const gguf::Value* types = file.find("tokenizer.ggml.token_type");
   const bool is_unsigned = types != nullptr && types->type == Type::array && types->element == Type::u32;
   result.types = numbers<int32_t>(is_unsigned ? types : file.array("tokenizer.ggml.token_type", Type::i32));
+  result.suppressed = numbers<int32_t>(file.array("tokenizer.ggml.suppress_tokens", Type::i32));
+  // An id past the end names nothing, as with the special ones.
+  std::erase_if(result.suppressed, [&](int32_t id) { return id < 0 || static_cast<uint64_t>(id) >= tokens->count; });
   check_count("types", result.types.size(), tokens->count);
   check_count("scores", result.scores.size(), tokens->count);
 
