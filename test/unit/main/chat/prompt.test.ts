@@ -2,7 +2,9 @@
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "../../../../app/contract/message.ts";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
+import { probeTemplate } from "../../../../main/chat/probe.ts";
 import { buildPrompt, createDialect } from "../../../../main/chat/prompt.ts";
+import { compileTemplate } from "../../../../main/chat/template.ts";
 import { packStrings, scriptedVocabulary } from "../../../fixtures/scripted-engine-vocabulary.ts";
 
 const marks = ["<|start|>", "<|end|>", "<|message|>", "<|channel|>", "<|constrain|>", "<|return|>", "<|call|>"];
@@ -19,13 +21,14 @@ const template = `{%- for message in messages %}
 const { vocabulary } = scriptedVocabulary();
 const plain = createTokenizer(vocabulary);
 const texts = Array.from({ length: plain.count }, (_, id) => plain.tokenText(id));
-const dialect = createDialect(
+const dialect = await createDialect(
   createTokenizer({
     ...vocabulary,
     tokens: packStrings([...texts, ...marks]),
     types: Int32Array.from([...vocabulary.types, ...marks.map(() => 3)]),
   }),
   template,
+  { probe: async (source) => probeTemplate(compileTemplate(source)) },
 );
 
 const message = (role: "user" | "assistant", blocks: Block[]): Message => ({
