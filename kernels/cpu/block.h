@@ -21,6 +21,34 @@ constexpr float kSmallestPeak = 1e-34f;  // below, kPeak / peak would be infinit
 constexpr int64_t kCodeBytes = 2 * kBlock;
 constexpr int64_t kActivationBytes = kCodeBytes + 16;
 
+// Activations as 16-bit codes. N gives kTokens and write_codes(): see block_product.h. Kernels of several files take
+// the same form and so share it, which is why N is in no anonymous namespace.
+template <class N>
+struct BlockActivation {
+  static constexpr int kTokens = N::kTokens;
+  static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
+
+  static void quantize(const float* x, uint8_t* to, int64_t tokens) {
+    int32_t sums[2];  // of the codes of each half
+    const float scale = N::write_codes(x, to, tokens, sums) / kPeak;
+    const int32_t negative[2] = {-(sums[0] + sums[1]), -sums[0]};
+    const float scaled_sum = scale * static_cast<float>(sums[0] + sums[1]);
+    uint8_t* tail = to + kCodeBytes * tokens;
+    std::memcpy(tail, &scale, 4);
+    std::memcpy(tail + 4 * tokens, negative, 4);
+    std::memcpy(tail + 8 * tokens, negative + 1, 4);
+    std::memcpy(tail + 12 * tokens, &scaled_sum, 4);
+  }
+
+  static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {
+    for (int64_t block = 0; block < columns / kBlock; ++block) {
+      for (int64_t token = 0; token < tokens; ++token) {
+        quantize(x + token * x_stride + block * kBlock, group + block * kActivationBytes * tokens + token * 4, tokens);
+      }
+    }
+  }
+};
+
 // `Variant` is a type of the variant's namespace: see tile.h.
 template <class Variant, class F, int L>
 struct BlockTile {

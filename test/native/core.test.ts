@@ -60,6 +60,7 @@ describe("kernel table generator", () => {
       status: run.status,
       error: run.stderr.replace(/\s+/g, " "),
       table: () => readFileSync(join(scratch, "kernel_table.cpp"), "utf8"),
+      sources: () => readFileSync(join(scratch, "kernel_sources.cmake"), "utf8"),
     };
   };
   const row = { backend: "cpu", op: "add", quant: "", variant: "reference", file: "cpu/reference/a.cpp" };
@@ -74,11 +75,25 @@ describe("kernel table generator", () => {
     expect(elsewhere.table().match(/\{"cpu", /g)).toHaveLength(portable.length);
   });
 
+  it("compiles a file for each variant that it serves, once", () => {
+    const file = "cpu/vector/a.cpp";
+    const shared = ["avx2", "avx512"].flatMap((variant) =>
+      ["add", "rope"].map((op) => ({ ...row, op, variant, file })),
+    );
+    const lines = generate(shared).sources().split("\n");
+    for (const variant of ["avx2", "avx512"]) {
+      const line = `list(APPEND halogen_kernel_sources_${variant} "kernels/${file}")`;
+      expect(lines.filter((each) => each === line)).toHaveLength(1);
+    }
+    expect(lines).toContain("set(halogen_kernel_flags_avx2 -mavx2;-mfma;-mf16c)");
+    expect(lines).toContain("set(halogen_kernel_flags_reference )");
+  });
+
   it.each([
     ["a row twice", [row, row], "cpu/add//reference is registered twice"],
     ["an unknown op", [{ ...row, op: "subtract" }], 'unknown op "subtract"'],
     ["an unknown variant", [{ ...row, variant: "mmx" }], 'unknown variant "mmx"'],
-    ["one file in two variants", [row, { ...row, variant: "avx2" }], "serves two variants"],
+    ["a file of another variant", [{ ...row, variant: "avx2" }], "a file of reference and cannot serve avx2"],
     ["a row without a file", [{ backend: "cpu", op: "add", quant: "", variant: "reference" }], 'has no "file"'],
   ])("refuses %s", (_name, kernels, words) => {
     const run = generate(kernels);

@@ -1,4 +1,5 @@
-// Eight 32-bit lanes, one row of a tile each: what code.h and scale.h need from this instruction set, and activations.
+// Eight 32-bit lanes, one row of a tile each: what block_product.h, code.h and scale.h need from this instruction set.
+// Weight codes widen to pairs of 16 bits.
 #pragma once
 #include <immintrin.h>
 
@@ -6,13 +7,12 @@
 
 namespace halogen::kernel::avx2 {
 
-// Not in an anonymous namespace: kernels of several files have the same form of activations, and so share one.
 struct Lanes {
   using Bytes = __m256i;
   using Float = __m256;
   static constexpr int kLanes = 8;
   static constexpr int kTokens = 4;
-  static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
+  static constexpr int kTiles = 2;
 
   HALOGEN_INLINE static Bytes load(const uint8_t* from) {
     return _mm256_load_si256(reinterpret_cast<const __m256i*>(from));
@@ -57,15 +57,20 @@ struct Lanes {
   }
   HALOGEN_INLINE static Float multiply(Float a, Float b) { return _mm256_mul_ps(a, b); }
 
-  HALOGEN_INLINE static int32_t sum(__m256i value) {
-    __m128i total = _mm_add_epi32(_mm256_castsi256_si128(value), _mm256_extracti128_si256(value, 1));
-    total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
-    return _mm_cvtsi128_si32(_mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1)));
+  HALOGEN_INLINE static Bytes subtract(Bytes a, Bytes b) { return _mm256_sub_epi32(a, b); }
+  template <int N>
+  HALOGEN_INLINE static Bytes shift_lanes(Bytes a) {
+    return _mm256_slli_epi32(a, N);
+  }
+  // c - a * b
+  HALOGEN_INLINE static Float subtract_product(Float c, Float a, Float b) { return _mm256_fnmadd_ps(a, b, c); }
+  HALOGEN_INLINE static void add_scaled(Float& sum, Float factor, const uint8_t* from) {
+    sum = _mm256_fmadd_ps(factor, _mm256_castsi256_ps(broadcast(from)), sum);
   }
 
   // Codes of a group of T tokens, per block: pairs int16[16][T][2]. Pair 2g + j holds columns 4g + j and 4g + j + 2:
   // the even and the odd bytes of word g, as they widen to 16 bits in place.
-  static void quantize(const float* x, uint8_t* to, int64_t tokens) {
+  HALOGEN_INLINE static float write_codes(const float* x, uint8_t* to, int64_t tokens, int32_t (&sums)[2]) {
     __m256 values[4];
     __m256i largest = _mm256_setzero_si256();
     for (int i = 0; i < 4; ++i) {
@@ -80,7 +85,6 @@ struct Lanes {
     const float peak = _mm_cvtss_f32(_mm_castsi128_ps(most));
     const __m256 inverse = _mm256_set1_ps(peak >= kSmallestPeak ? kPeak / peak : 0.0f);
     alignas(32) uint8_t pairs[kCodeBytes];
-    int32_t sums[2];
     for (int half = 0; half < 2; ++half) {
       // The middle two of four change places; packing works on halves of a register.
       const __m256i low = _mm256_cvtps_epi32(_mm256_permute_ps(_mm256_mul_ps(values[2 * half], inverse), 0xd8));
@@ -90,22 +94,52 @@ struct Lanes {
       sums[half] = sum(_mm256_madd_epi16(codes, _mm256_set1_epi16(1)));
     }
     for (int64_t pair = 0; pair < 16; ++pair) std::memcpy(to + pair * tokens * 4, pairs + pair * 4, 4);
-    const float scale = peak / kPeak;
-    const int32_t negative[2] = {-(sums[0] + sums[1]), -sums[0]};
-    const float scaled_sum = scale * static_cast<float>(sums[0] + sums[1]);
-    uint8_t* tail = to + kCodeBytes * tokens;
-    std::memcpy(tail, &scale, 4);
-    std::memcpy(tail + 4 * tokens, negative, 4);
-    std::memcpy(tail + 8 * tokens, negative + 1, 4);
-    std::memcpy(tail + 12 * tokens, &scaled_sum, 4);
+    return peak;
   }
 
-  static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {
-    for (int64_t block = 0; block < columns / kBlock; ++block) {
-      for (int64_t token = 0; token < tokens; ++token) {
-        quantize(x + token * x_stride + block * kBlock, group + block * kActivationBytes * tokens + token * 4, tokens);
+  // A broadcast serves all tiles.
+  template <class B, int R, int T>
+  HALOGEN_INLINE static void dots(const uint8_t* const (&records)[R], int64_t block, int run, const uint8_t* group,
+                                  Bytes (&dot)[R][T]) {
+    HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
+      Bytes first = _mm256_setzero_si256();
+      if constexpr (B::kShifted) first = B::template offset<T>(group, run, t);
+      HALOGEN_UNROLL for (int r = 0; r < R; ++r) dot[r][t] = first;
+    }
+    HALOGEN_UNROLL for (int g = 0; g < B::kWords; ++g) {
+      const int word = run * B::kWords + g;
+      Bytes codes[R];
+      HALOGEN_UNROLL for (int r = 0; r < R; ++r) codes[r] = B::codes(records[r], block, word);
+      HALOGEN_UNROLL for (int odd = 0; odd < 2; ++odd) {
+        Bytes pairs[R];
+        HALOGEN_UNROLL for (int r = 0; r < R; ++r) {
+          pairs[r] = odd != 0 ? _mm256_srli_epi16(codes[r], 8) : _mm256_and_si256(codes[r], _mm256_set1_epi16(0x00ff));
+        }
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
+          const Bytes x = broadcast(group + ((2 * word + odd) * T + t) * 4);
+          HALOGEN_UNROLL for (int r = 0; r < R; ++r) multiply_add(dot[r][t], pairs[r], x);
+        }
       }
     }
+  }
+
+ private:
+  HALOGEN_INLINE static Bytes broadcast(const uint8_t* from) {
+    int32_t word;
+    std::memcpy(&word, from, 4);
+    return _mm256_set1_epi32(word);
+  }
+
+  // dot += codes * pairs. As one piece, because GCC 12 holds back the sums and runs out of registers for the products.
+  HALOGEN_INLINE static void multiply_add(Bytes& dot, Bytes codes, Bytes pairs) {
+    Bytes product;
+    asm("vpmaddwd %3, %2, %1\n\tvpaddd %1, %0, %0" : "+x"(dot), "=&x"(product) : "x"(codes), "x"(pairs));
+  }
+
+  HALOGEN_INLINE static int32_t sum(__m256i value) {
+    __m128i total = _mm_add_epi32(_mm256_castsi256_si128(value), _mm256_extracti128_si256(value, 1));
+    total = _mm_add_epi32(total, _mm_shuffle_epi32(total, 0x4e));
+    return _mm_cvtsi128_si32(_mm_add_epi32(total, _mm_shuffle_epi32(total, 0xb1)));
   }
 };
 

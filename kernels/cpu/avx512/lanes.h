@@ -1,18 +1,18 @@
-// Sixteen 32-bit lanes, one row of a tile each: what code.h and scale.h need from this instruction set, and
-// activations.
+// Sixteen 32-bit lanes, one row of a tile each: what block_product.h, code.h and scale.h need from this instruction
+// set. The high and low bytes of the activation codes meet the unsigned weight codes one after the other (VNNI), so a
+// weight is unpacked to one byte only.
 #pragma once
 #include "kernels/cpu/avx512/intrinsics.h"
 #include "kernels/cpu/block.h"
 
 namespace halogen::kernel::avx512 {
 
-// Not in an anonymous namespace: kernels of several files have the same form of activations, and so share one.
 struct Lanes {
   using Bytes = __m512i;
   using Float = __m512;
   static constexpr int kLanes = 16;
   static constexpr int kTokens = 8;
-  static constexpr int64_t token_bytes(int64_t columns) { return columns / kBlock * kActivationBytes; }
+  static constexpr int kTiles = 1;
 
   HALOGEN_INLINE static Bytes load(const uint8_t* from) { return _mm512_load_si512(from); }
   HALOGEN_INLINE static Bytes mask(Bytes a, int mask) {
@@ -61,9 +61,21 @@ struct Lanes {
   }
   HALOGEN_INLINE static Float multiply(Float a, Float b) { return _mm512_mul_ps(a, b); }
 
+  HALOGEN_INLINE static Bytes subtract(Bytes a, Bytes b) { return _mm512_sub_epi32(a, b); }
+  template <int N>
+  HALOGEN_INLINE static Bytes shift_lanes(Bytes a) {
+    return _mm512_slli_epi32(a, N);
+  }
+  // c - a * b
+  HALOGEN_INLINE static Float subtract_product(Float c, Float a, Float b) { return _mm512_fnmadd_ps(a, b, c); }
+  // The load itself broadcasts: GCC 12 makes two instructions of the intrinsics.
+  HALOGEN_INLINE static void add_scaled(Float& sum, Float factor, const uint8_t* from) {
+    asm("vfmadd231ps %2%{1to16%}, %1, %0" : "+v"(sum) : "v"(factor), "m"(*reinterpret_cast<const int32_t*>(from)));
+  }
+
   // The code c of a column is 256 * high + low, both signed bytes. Per block of a group of T tokens: high bytes
   // int8[8][T][4], then low bytes likewise; the four of word g are columns 4g .. 4g + 3.
-  static void quantize(const float* x, uint8_t* to, int64_t tokens) {
+  HALOGEN_INLINE static float write_codes(const float* x, uint8_t* to, int64_t tokens, int32_t (&sums)[2]) {
     const __m512 first = _mm512_loadu_ps(x);
     const __m512 second = _mm512_loadu_ps(x + 16);
     const __m512i magnitude = _mm512_set1_epi32(0x7fffffff);
@@ -88,23 +100,61 @@ struct Lanes {
         std::memcpy(to + (8 + half * 4 + i) * tokens * 4, bytes[1] + 4 * i, 4);
       }
     }
-    const float scale = peak / kPeak;
-    const int32_t sums[2] = {_mm512_reduce_add_epi32(codes[0]), _mm512_reduce_add_epi32(codes[1])};
-    const int32_t negative[2] = {-(sums[0] + sums[1]), -sums[0]};
-    const float scaled_sum = scale * static_cast<float>(sums[0] + sums[1]);
-    uint8_t* tail = to + kCodeBytes * tokens;
-    std::memcpy(tail, &scale, 4);
-    std::memcpy(tail + 4 * tokens, negative, 4);
-    std::memcpy(tail + 8 * tokens, negative + 1, 4);
-    std::memcpy(tail + 12 * tokens, &scaled_sum, 4);
+    for (int half = 0; half < 2; ++half) sums[half] = _mm512_reduce_add_epi32(codes[half]);
+    return peak;
   }
 
-  static void prepare_group(const float* x, int64_t x_stride, uint8_t* group, int64_t columns, int64_t tokens) {
-    for (int64_t block = 0; block < columns / kBlock; ++block) {
-      for (int64_t token = 0; token < tokens; ++token) {
-        quantize(x + token * x_stride + block * kBlock, group + block * kActivationBytes * tokens + token * 4, tokens);
+  // One tile at a time: a group of eight tokens and the words of a run leave few of 32 registers.
+  template <class B, int T>
+  HALOGEN_INLINE static void dots(const uint8_t* const (&records)[1], int64_t block, int run, const uint8_t* group,
+                                  Bytes (&to)[1][T]) {
+    constexpr int kWords = B::kWords;
+    Bytes(&dot)[T] = to[0];
+    Bytes word[kWords];
+    HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) word[g] = B::codes(records[0], block, run * kWords + g);
+    const uint8_t* high = group + run * kWords * T * 4;
+    const uint8_t* low = high + 8 * T * 4;
+    if constexpr (T < 4) {
+      // Few tokens have too few sums to hide the latency of a product: each half has its own, one token two of them.
+      constexpr int kSplit = T == 1 ? 2 : 1;
+      Bytes sums[2][kSplit][T];
+      for (auto& half : sums) {
+        for (auto& split : half) {
+          for (Bytes& sum : split) sum = _mm512_setzero_si512();
+        }
+      }
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
+          multiply_add(sums[0][g % kSplit][t], word[g], high + (g * T + t) * 4);
+          multiply_add(sums[1][g % kSplit][t], word[g], low + (g * T + t) * 4);
+        }
+      }
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) {
+        for (auto& sum : sums) {
+          if (kSplit == 2) sum[0][t] = _mm512_add_epi32(sum[0][t], sum[kSplit - 1][t]);
+        }
+        dot[t] = _mm512_add_epi32(_mm512_slli_epi32(sums[0][0][t], 8), sums[1][0][t]);
+      }
+    } else {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) dot[t] = _mm512_setzero_si512();
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], high + (g * T + t) * 4);
+      }
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) dot[t] = _mm512_slli_epi32(dot[t], 8);
+      HALOGEN_UNROLL for (int g = 0; g < kWords; ++g) {
+        HALOGEN_UNROLL for (int t = 0; t < T; ++t) multiply_add(dot[t], word[g], low + (g * T + t) * 4);
       }
     }
+    if constexpr (B::kShifted) {
+      HALOGEN_UNROLL for (int t = 0; t < T; ++t) dot[t] =
+          _mm512_add_epi32(dot[t], B::template offset<T>(group, run, t));
+    }
+  }
+
+ private:
+  // dot += codes * the four bytes at `from`, broadcast likewise.
+  HALOGEN_INLINE static void multiply_add(Bytes& dot, Bytes codes, const uint8_t* from) {
+    asm("vpdpbusd %2%{1to16%}, %1, %0" : "+v"(dot) : "v"(codes), "m"(*reinterpret_cast<const int32_t*>(from)));
   }
 };
 

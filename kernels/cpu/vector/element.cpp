@@ -1,9 +1,9 @@
 #include "kernels/cpu/element.h"
 
 #include "kernel_table.h"
-#include "kernels/cpu/avx512/vector.h"
+#include "kernels/cpu/vector/variant.h"
 
-namespace halogen::kernel::avx512 {
+namespace halogen::kernel::HALOGEN_VARIANT {
 
 void rms_norm(const float* x, const float* weight, float* out, int64_t count, float eps) {
   Element<Vector>::rms_norm(x, weight, out, count, eps);
@@ -46,4 +46,4 @@ void rope(float* x, int64_t heads, int64_t head_dim, int64_t rotated, const floa
   Element<Vector>::rope(x, heads, head_dim, rotated, cosine, sine, neox);
 }
 
-}  // namespace halogen::kernel::avx512
+}  // namespace halogen::kernel::HALOGEN_VARIANT

@@ -1,9 +1,9 @@
 #include "kernels/cpu/attention.h"
 
 #include "kernel_table.h"
-#include "kernels/cpu/avx512/vector.h"
+#include "kernels/cpu/vector/variant.h"
 
-namespace halogen::kernel::avx512 {
+namespace halogen::kernel::HALOGEN_VARIANT {
 
 const Attention attention_f32 = PagedAttention<Vector, KvF32<Vector>>::face();
 const Attention attention_f16 = PagedAttention<Vector, KvF16<Vector>>::face();
@@ -26,4 +26,4 @@ void kv_store_q8_0(const float* x, void* page, int64_t slot, int64_t page_tokens
   KvPage<Vector, KvQ8<Vector>>::store(x, page, slot, page_tokens, head_dim);
 }
 
-}  // namespace halogen::kernel::avx512
+}  // namespace halogen::kernel::HALOGEN_VARIANT

@@ -1,9 +1,9 @@
 #include "kernels/cpu/dequantize.h"
 
 #include "kernel_table.h"
-#include "kernels/cpu/avx512/vector.h"
+#include "kernels/cpu/vector/variant.h"
 
-namespace halogen::kernel::avx512 {
+namespace halogen::kernel::HALOGEN_VARIANT {
 
 void dequantize_f32(const void* gguf, float* out, int64_t count) {
   Dequantizer<Vector>::f32(gguf, out, count);
@@ -29,4 +29,4 @@ void dequantize_q4_1(const void* gguf, float* out, int64_t count) {
   Dequantizer<Vector>::q4_1(gguf, out, count);
 }
 
-}  // namespace halogen::kernel::avx512
+}  // namespace halogen::kernel::HALOGEN_VARIANT

@@ -1,9 +1,9 @@
 #include "kernels/cpu/delta_net.h"
 
 #include "kernel_table.h"
-#include "kernels/cpu/avx2/vector.h"
+#include "kernels/cpu/vector/variant.h"
 
-namespace halogen::kernel::avx2 {
+namespace halogen::kernel::HALOGEN_VARIANT {
 
 void convolution(const ConvolutionRun& run) {
   Delta<Vector>::convolution(run);
@@ -11,4 +11,4 @@ void convolution(const ConvolutionRun& run) {
 
 const DeltaNet delta_net{Delta<Vector>::scratch_bytes, Delta<Vector>::run};
 
-}  // namespace halogen::kernel::avx2
+}  // namespace halogen::kernel::HALOGEN_VARIANT
