@@ -67,12 +67,39 @@ async function finished(page) {
   await stop.waitFor({ state: "detached" });
 }
 
+/** The sampling of a new chat, with something set in each of the parts that are folded away. */
+async function sample(page) {
+  await page.getByRole("button", { name: "New chat" }).click();
+  await page.getByRole("button", { name: /^Sampling/ }).click();
+  const field = (name) => page.getByRole("textbox", { name, exact: true });
+  await page.locator("summary", { hasText: "Single tokens" }).click();
+  for (const [text, bias] of [
+    [" banana", "3"],
+    [" unfortunately", "-5"],
+  ]) {
+    await field("Bias: text").fill(text);
+    await field("Bias: bias").fill(bias);
+    await page.locator(".token-reading .token-chip").first().waitFor();
+    await field("Bias: bias").press("Enter");
+    await page.getByRole("button", { name: `Remove “${text.replace(" ", "␣")}”` }).waitFor();
+  }
+  await field("Never: text").fill("As an AI");
+  await page.locator(".token-reading .token-chip").first().waitFor();
+  await page.locator("summary", { hasText: "Order" }).click();
+  await page.getByRole("button", { name: "Move Top K up" }).click();
+  await page.locator(".sampling-fields").evaluate((fields) => {
+    const top = fields.querySelector('[aria-labelledby="sampling-logitBias"]')?.getBoundingClientRect().top ?? 0;
+    fields.scrollTo(0, fields.scrollTop + top - fields.getBoundingClientRect().top - 44);
+  });
+}
+
 async function shoot(browser, app, name, prepare, shapes = sizes) {
   for (const colorScheme of ["dark", "light"]) {
     for (const { suffix, width, height } of shapes) {
       const context = await browser.newContext({ viewport: { width, height }, colorScheme, reducedMotion: "reduce" });
       const page = await context.newPage();
       await page.goto(app.address);
+      await page.getByRole("button", { name: "New chat" }).waitFor();
       await prepare(page);
       await page.mouse.move(width / 2, height - 2);
       await page.screenshot({ path: join(folder, `${name}-${colorScheme}${suffix}.png`) });
@@ -105,6 +132,7 @@ try {
     if ((await page.locator("figure.code").count()) > 0)
       await page.locator("pre [class^=code-]:not(.code-slice):not(.code-rest)").first().waitFor();
   });
+  await shoot(browser, app, "sampling", sample, [sizes[0]]);
   const bare = await serve(empty, join(empty, "models"));
   ends.push(bare.end);
   await shoot(browser, bare, "first-run", (page) => page.getByText("Halogen needs a model").waitFor(), [sizes[0]]);

@@ -323,6 +323,32 @@ describe("models", () => {
     await open.page.getByRole("button", { name: "Model: Qwen3 4B Instruct 2507" }).getByText("40%").waitFor();
   });
 
+  test("how a model was fitted is said in the picker, in the status bar and where it is set", async () => {
+    open = await browser.open("fitted");
+    const reasons = [
+      /largest that fits beside the weights: 41,216/,
+      /because F16 would hold only/,
+      /long rope factors/,
+    ];
+    await open.page.getByRole("button", { name: /^Model:/ }).click();
+    const models = open.page.getByRole("dialog", { name: "Models" });
+    for (const reason of reasons) await models.getByText(reason).waitFor();
+    await open.page.keyboard.press("Escape");
+    await open.page.getByText("context 6%").focus();
+    const tooltip = open.page.getByRole("tooltip");
+    for (const reason of [...reasons, "11.1 GiB"]) await tooltip.getByText(reason).waitFor({ state: "attached" });
+    await open.page.keyboard.press("Control+,");
+    const settings = open.page.getByRole("dialog", { name: "Settings" });
+    for (const reason of reasons) await settings.getByText(reason).waitFor();
+    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
+  });
+
+  test("a template without a place for system text is said where it is written", async () => {
+    open = await browser.open("fitted");
+    await button("System prompt").click();
+    await open.page.getByText("it goes in front of the first question").waitFor();
+  });
+
   test("first run: download, its failure with each source, and then a chat", async () => {
     open = await browser.open("first-run");
     await button("Download").click();

@@ -4,6 +4,7 @@ import type { Model } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
 import { chatModel, chooseModel, scanModels, unloadModel } from "../../command/model.ts";
 import { formatBytes, formatCount, formatParameters, formatPercent } from "../../logic/number.ts";
+import { planWords } from "../../logic/plan.ts";
 import { ProgressBar } from "../control/progress.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 
@@ -11,11 +12,6 @@ function facts(model: Model): string {
   const context = model.contextLength > 0 ? `context ${formatCount(model.contextLength)}` : "";
   const parameters = model.parameters > 0 ? formatParameters(model.parameters) : "";
   return [parameters, model.format, formatBytes(model.bytes), context].filter((part) => part !== "").join(" · ");
-}
-
-/** What of the context was chosen at loading, and why. */
-function planWords(plan: NonNullable<Model["plan"]>): string {
-  return `${plan.reason} Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
 }
 
 function stateWords(model: Model): string {

@@ -2,6 +2,7 @@ import { ScrollText } from "lucide-react";
 import { Popover } from "radix-ui";
 import { useRef, useState } from "react";
 import { attempt } from "../../command/command.ts";
+import { chatModel } from "../../command/model.ts";
 import { setSystem } from "../../command/session.ts";
 import { useDocument, usePage, useUi } from "../page.ts";
 
@@ -13,6 +14,8 @@ export function SystemPrompt() {
   const draft = useUi((state) => state.newChat.system);
   const stored = useDocument((state) => (sessionId === null ? undefined : state.sessions.get(sessionId)?.system));
   const system = stored ?? draft;
+  const newChat = useUi((state) => state.newChat);
+  const placed = useDocument((state) => chatModel(state, { sessionId, newChat })?.features?.system ?? true);
   const [typed, setTyped] = useState<string | null>(null);
   const field = useRef<HTMLTextAreaElement>(null);
   const change = (next: boolean) => {
@@ -50,7 +53,11 @@ export function SystemPrompt() {
             onChange={(event) => setTyped(event.target.value)}
           />
           <div className="popover-foot">
-            <span className="quiet">Used from the next message on.</span>
+            <span className="quiet">
+              {placed
+                ? "Used from the next message on."
+                : "This model's template has no place for it: it goes in front of the first question."}
+            </span>
             <button type="button" className="button small primary" onClick={() => change(false)}>
               Done
             </button>

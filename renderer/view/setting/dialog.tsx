@@ -4,6 +4,7 @@ import { type ReactNode, useState } from "react";
 import type { Settings } from "../../../app/contract/setting.ts";
 import { attempt } from "../../command/command.ts";
 import { changeSettings } from "../../command/view.ts";
+import { planWords } from "../../logic/plan.ts";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { kvChoices, kvWords } from "./kv-type.ts";
 
@@ -74,6 +75,17 @@ function WholeNumber({
   );
 }
 
+/** What the two choices above have led to, for the model that is loaded. */
+function LoadedPlan() {
+  const model = useDocument((state) => [...state.models.values()].find((one) => one.state === "loaded") ?? null);
+  if (model === null || model.plan === null) return null;
+  return (
+    <p className="setting-plan">
+      <b>{model.name}, as loaded:</b> {planWords(model.plan)}
+    </p>
+  );
+}
+
 function Form({ settings }: { settings: Settings }) {
   const page = usePage();
   const set = (patch: Partial<Settings>) => attempt(page, () => changeSettings(page, patch));
@@ -119,6 +131,7 @@ function Form({ settings }: { settings: Settings }) {
           onChange={(kvType) => set({ kvType })}
         />
       </Row>
+      <LoadedPlan />
       <Row label="Threads" about="Of the CPU backend.">
         <WholeNumber label="Threads" value={settings.threads} max={1024} onChange={(threads) => set({ threads })} />
       </Row>

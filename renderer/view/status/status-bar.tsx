@@ -1,5 +1,6 @@
 import type { Device } from "../../../app/engine.ts";
 import { formatBytes, formatCount, formatPercent, formatRate, formatShare } from "../../logic/number.ts";
+import { planParts, planWords } from "../../logic/plan.ts";
 import { Hint } from "../control/button.tsx";
 import { useDocument, useLive } from "../page.ts";
 
@@ -51,6 +52,40 @@ function Backend() {
       <span className="status-device" tabIndex={0}>
         <b>{name}</b> {device?.name ?? ""}
       </span>
+    </Hint>
+  );
+}
+
+/** How full the context is; its tooltip says how it came to be so long, and what the model takes. */
+function Context() {
+  const telemetry = useLive((state) => state.telemetry);
+  const plan = useDocument((state) => [...state.models.values()].find((one) => one.state === "loaded")?.plan ?? null);
+  if (!telemetry || telemetry.contextLength <= 0) return null;
+  const { contextUsed, contextLength } = telemetry;
+  const detail = (
+    <div className="hint-plan">
+      <p>
+        {formatCount(contextUsed)} of {formatCount(contextLength)} tokens
+      </p>
+      {plan !== null && (
+        <>
+          <p className="quiet">{planWords(plan)}</p>
+          <dl className="hint-table">
+            {planParts(plan).map(([name, bytes]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{formatBytes(bytes)}</dd>
+              </div>
+            ))}
+          </dl>
+        </>
+      )}
+    </div>
+  );
+  return (
+    <Hint text={detail}>
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: its tooltip says why the context is as it is */}
+      <span tabIndex={0}>context {formatPercent(contextUsed, contextLength)}</span>
     </Hint>
   );
 }
@@ -122,11 +157,7 @@ export function StatusBar() {
       <span className={`dot ${shown === null ? state : "live-dot"}`} aria-hidden="true" />
       <Backend />
       <LoadedModel />
-      {telemetry && telemetry.contextLength > 0 && (
-        <span title={`${formatCount(telemetry.contextUsed)} of ${formatCount(telemetry.contextLength)} tokens`}>
-          context {formatPercent(telemetry.contextUsed, telemetry.contextLength)}
-        </span>
-      )}
+      <Context />
       <span className="spring" />
       {shown !== null && <span className="live">{formatRate(shown)}</span>}
       <Memory />

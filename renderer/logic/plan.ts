@@ -1,0 +1,25 @@
+import type { Model } from "../../app/contract/model.ts";
+import { formatBytes, formatCount } from "./number.ts";
+
+type Plan = NonNullable<Model["plan"]>;
+
+/** What was chosen at loading and why, in the engine's words, and what it takes. */
+export function planWords(plan: Plan): string {
+  const kv = `Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
+  // The engine writes numbers as they are; here they look as everywhere on the page.
+  const reason = plan.reason.replace(/(?<![\d.])\d{4,}(?![\d.]*\d)/g, (digits) => formatCount(Number(digits)));
+  return [reason, kv].filter((part) => part !== "").join(" ");
+}
+
+/** What the memory goes to, in the order of the plan; what is empty is left out. */
+export function planParts(plan: Plan): [name: string, bytes: number][] {
+  const parts: [string, number][] = [
+    ["Weights", plan.weights],
+    ["Keys and values", plan.kv],
+    ["Recurrent state", plan.recurrent],
+    ["Checkpoints", plan.checkpoints],
+    ["Scratch", plan.scratch],
+    ["In all", plan.total],
+  ];
+  return parts.filter(([, bytes]) => bytes > 0);
+}
