@@ -1,5 +1,12 @@
 /** The one validation layer in front of every engine: messages name parameter, expectation and value. */
-import { type BackendName, type GenerateRequest, type LoadOptions, type Sampling, samplerNames } from "./engine.ts";
+import {
+  type BackendName,
+  type GenerateRequest,
+  type LoadOptions,
+  type Sampling,
+  samplerNames,
+  type ThoughtMarker,
+} from "./engine.ts";
 import { HalogenError } from "./error.ts";
 
 const backends: readonly (BackendName | "auto")[] = ["auto", "cpu", "hip", "cuda", "vulkan", "npu", "remote"];
@@ -150,17 +157,31 @@ function checkSampling(sampling: Sampling): void {
 
 function checkThought({ grammar, thought }: GenerateRequest): void {
   checkObject("thought", thought);
-  const { begun, open, closes, answers } = thought as NonNullable<typeof thought>;
+  const { begun, opens, leads, never, answers } = thought as NonNullable<typeof thought>;
   if (grammar === undefined) refuse("thought", "absent where there is no grammar", thought);
   if (typeof begun !== "boolean") refuse("thought.begun", "true or false", begun);
-  if (typeof open !== "string" || (open === "" && !begun)) refuse("thought.open", "a text, not empty", open);
-  const isText = (each: unknown): boolean => typeof each === "string" && each !== "" && each.length <= longestMarker;
-  if (!Array.isArray(closes) || closes.length === 0 || !closes.every(isText)) {
-    refuse("thought.closes", `an array of texts of 1 to ${longestMarker} characters, at least one`, closes);
+  checkMarkers("thought.opens", opens);
+  checkMarkers("thought.leads", leads);
+  if (!leads.some(({ to }) => to === "answer")) refuse("thought.leads", "markers of which one ends the thought", leads);
+  for (const [name, list] of [["never", never] as const, ["answers", answers] as const]) {
+    if (!Array.isArray(list) || !list.every(isMarker)) refuse(`thought.${name}`, `an array of ${markers}`, list);
   }
-  if (!Array.isArray(answers) || !answers.every(isText)) {
-    refuse("thought.answers", `an array of texts of 1 to ${longestMarker} characters`, answers);
-  }
+}
+
+const markers = `texts of 1 to ${longestMarker} characters`;
+const isMarker = (each: unknown): boolean => typeof each === "string" && each !== "" && each.length <= longestMarker;
+
+function checkMarkers(parameter: string, list: unknown): asserts list is ThoughtMarker[] {
+  if (!Array.isArray(list)) refuse(parameter, "an array of markers", list);
+  list.forEach((each: ThoughtMarker, index) => {
+    const place = `${parameter}[${index}]`;
+    checkObject(place, each);
+    if (!isMarker(each.text)) refuse(`${place}.text`, `one of ${markers}`, each.text);
+    if (each.to !== "thought" && each.to !== "answer") refuse(`${place}.to`, '"thought" or "answer"', each.to);
+    const { bound = "" } = each;
+    if (typeof bound !== "string" || bound === each.text || !each.text.startsWith(bound))
+      refuse(`${place}.bound`, "a beginning of its text", bound);
+  });
 }
 
 export function checkGenerateRequest(request: GenerateRequest): void {
@@ -185,6 +206,12 @@ export function checkGenerateRequest(request: GenerateRequest): void {
     if (typeof source !== "string") refuse("grammar.source", "a string", source);
   }
   if (request.thought !== undefined) checkThought(request);
+  if (request.written !== undefined) {
+    if (request.grammar === undefined) refuse("written", "absent where there is no grammar", request.written);
+    if (typeof request.written !== "string") refuse("written", "a string", request.written);
+    if (request.written !== "" && request.thought !== undefined)
+      refuse("written", "empty where a thought may come first", request.written);
+  }
   checkInteger("alternatives", request.alternatives, 0, largestAlternatives);
 }
 

@@ -198,16 +198,26 @@ export interface GrammarSource {
 
 /**
  * A thought that may come before a grammar. It is free but has to end: no stop token comes in it. Markers may be texts of several tokens, and reach
- * into a token's middle. Behind it, and before what opens it, stands any white space.
+ * into a token's middle. Around them stands a little white space.
  */
 export interface GrammarThought {
-  /** The prompt has opened it. False: the reply opens it, or begins with the grammar at once. */
+  /** The prompt has opened it. False: the reply may open it, or begin with the grammar at once. */
   begun: boolean;
-  open: string;
-  /** Each ends it; not empty. */
-  closes: string[];
-  /** What may stand before the answer, with or without a thought. */
+  /** What a reply may begin with. */
+  opens: ThoughtMarker[];
+  /** What leads on in a thought; the first that is complete counts. At least one ends it. */
+  leads: ThoughtMarker[];
+  /** What never comes in a thought, except in `leads`. */
+  never: string[];
+  /** What may stand, once, before the answer. */
   answers: string[];
+}
+
+export interface ThoughtMarker {
+  text: string;
+  to: "thought" | "answer";
+  /** A beginning of `text`, behind which nothing else may come. Absent or "": what only begins like a marker is part of the thought. */
+  bound?: string;
 }
 
 export interface GenerateRequest {
@@ -227,6 +237,8 @@ export interface GenerateRequest {
   grammar?: GrammarSource;
   /** Only with a grammar; absent: it begins with the first token. */
   thought?: GrammarThought;
+  /** Only with a grammar: what has been read of it already, at the end of `tokens`; a reply that does not fit so far is grammar.impossible. */
+  written?: string;
   /** Alternatives to report per token: 0 = none, only the ids. */
   alternatives: number;
 }

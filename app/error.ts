@@ -32,6 +32,7 @@ export const errorCodes = [
   "grammar.invalid",
   "grammar.unsupported",
   "grammar.impossible",
+  "grammar.unreached",
   "engine.crashed",
   "engine.unavailable",
   "engine.timeout",

@@ -42,7 +42,7 @@ export interface AddonEngine {
   unload(handle: number): Promise<void>;
   /** Throws the request's faults. */
   generate(
-    request: Omit<GenerateRequest, "grammar" | "thought"> & { constrained?: boolean },
+    request: Omit<GenerateRequest, "grammar" | "thought" | "written"> & { constrained?: boolean },
     onProgress: OnProgress,
     onSampled?: (id: number) => void,
   ): AddonGeneration;

@@ -111,6 +111,9 @@ export function createChannelSplitter(start: ThinkingStart): ThinkingSplitter {
     get inside() {
       return kind === "reasoning" && state !== "first";
     },
+    get place() {
+      return state === "first" ? "open" : kind;
+    },
     push: (text) => {
       held += text;
       const pieces: Piece[] = [];

@@ -163,6 +163,8 @@ export interface ThinkingSplitter {
   flush(): Piece[];
   /** Inside a think block now; at the end: it was never closed. */
   readonly inside: boolean;
+  /** Where it is now. */
+  readonly place: ThinkingStart;
 }
 
 export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart): ThinkingSplitter {
@@ -257,6 +259,10 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
   return {
     get inside() {
       return state === "opened" || state === "reasoning";
+    },
+    get place() {
+      if (state === "open") return "open";
+      return state === "closed" || state === "text" ? "text" : "reasoning";
     },
     push: (text) => {
       held += text;

@@ -1,7 +1,7 @@
 /** Every call from page to main: name -> request and reply schema. Both transports check both sides with these. */
 import { z } from "zod";
 import { engineStatusSchema, telemetrySchema } from "./engine.ts";
-import { idSchema, messageSchema } from "./message.ts";
+import { idSchema, messageSchema, responseFormatSchema } from "./message.ts";
 import { catalogueEntrySchema, downloadSchema, memoryPlanSchema, modelSchema } from "./model.ts";
 import {
   samplingOptionsSchema,
@@ -21,11 +21,8 @@ const turn = z.object({ user: messageSchema.nullable(), reply: messageSchema });
 /** Most characters of one message; more is refused with the numbers. */
 export const messageTextLimit = 8_000_000;
 const text = z.string().max(messageTextLimit);
-/** What a reply has to match: GrammarSource of app/engine.ts. */
-const responseFormat = z
-  .object({ kind: z.enum(["json", "json_schema", "regex", "ebnf"]), source: z.string().max(1_000_000) })
-  .strict()
-  .optional();
+/** What a reply has to match; null: nothing. Absent: as it was for the message that is asked again. */
+const responseFormat = responseFormatSchema.nullable().optional();
 
 export const calls = {
   "app.info": { request: nothing, reply: appInfoSchema },

@@ -42,6 +42,11 @@ export const messageStatsSchema = z.object({
   seed: z.number().int().nonnegative(),
 });
 
+/** What a reply has to match: GrammarSource of app/engine.ts. */
+export const responseFormatSchema = z
+  .object({ kind: z.enum(["json", "json_schema", "regex", "ebnf"]), source: z.string().max(1_000_000) })
+  .strict();
+
 export const messageSchema = z.object({
   id: idSchema,
   sessionId: idSchema,
@@ -55,9 +60,12 @@ export const messageSchema = z.object({
   modelId: idSchema.nullable(),
   modelName: z.string().nullable(),
   stats: messageStatsSchema.nullable(),
+  /** Of a reply: what it was held to. Of a question: what its replies are. Absent: nothing. */
+  responseFormat: responseFormatSchema.optional(),
 });
 
 export type Block = z.infer<typeof blockSchema>;
 export type Message = z.infer<typeof messageSchema>;
+export type ResponseFormat = z.infer<typeof responseFormatSchema>;
 export type MessageStatus = z.infer<typeof messageStatusSchema>;
 export type MessageStats = z.infer<typeof messageStatsSchema>;

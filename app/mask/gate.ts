@@ -8,9 +8,12 @@ export type Gate = GrammarThought;
 /** White space as JavaScript trims it, as far as models write it. */
 const blanks = [" ", "\t", "\n", "\r", "\v", "\f"];
 
+/** Of white space before and behind markers, so that nothing can go on for ever but a thought. */
+const mostBlanks = 16;
+
 /**
- * Not begun: white space and an opening, or the grammar at once. In a thought: any bytes up to the first of `closes`. Behind it: white space, what an
- * answer may begin with, the grammar.
+ * Not begun: white space and what opens a thought or an answer, or the grammar at once. In a thought: any bytes up to the first of `leads`. Behind it:
+ * white space, what an answer may begin with (once), the grammar.
  */
 export function addGate(
   builder: Builder,
@@ -20,33 +23,54 @@ export function addGate(
   const { place, skip, call, text, accept } = builder;
   const end = place("gate");
   accept(end);
-  const blank = (from: number, target: number): void => {
-    for (const each of blanks) text(each, from, target, "gate");
+  /** A place with white space behind it, at each of which may follow what `follow` adds. */
+  const spaced = (follow: (from: number) => void): number => {
+    const first = place("gate");
+    let at = first;
+    for (let count = 0; ; count++) {
+      follow(at);
+      if (count === mostBlanks) return first;
+      const next = place("gate");
+      for (const each of blanks) text(each, at, next, "gate");
+      at = next;
+    }
   };
+  const answered = spaced((from) => call(from, rule, end));
+  const closed = spaced((from) => {
+    for (const each of gate.answers) text(each, from, answered, "gate");
+    call(from, rule, end);
+  });
 
-  const closed = place("gate");
-  blank(closed, closed);
-  for (const each of gate.answers) text(each, closed, closed, "gate");
-  call(closed, rule, end);
-
-  const thought = addThought(builder, gate.closes, closed);
+  const thought = addThought(builder, gate, closed);
   if (gate.begun) return { start: thought, nullable: false };
   const start = place("gate");
-  const heads = place("gate");
+  const heads = spaced((from) => {
+    for (const each of gate.opens) text(each.text, from, each.to === "thought" ? thought : closed, "gate");
+  });
   skip(start, heads);
-  blank(heads, heads);
-  text(gate.open, heads, thought, "gate");
-  for (const each of gate.answers) text(each, heads, closed, "gate");
   call(start, rule, end);
   return { start, nullable };
 }
 
-/** For each marker, how much of its beginning has just been read: several lengths where it overlaps itself, 0 always among them. */
+/** For each marker, how much of its beginning has just been read; several lengths where it overlaps itself. */
 type Progress = readonly (readonly number[])[];
 
+interface Marker {
+  bytes: Uint8Array;
+  to: "thought" | "answer" | "nowhere";
+  /** From so many bytes on nothing but this marker may come. */
+  bound: number;
+}
+
 /** Any bytes, until one of the markers is complete for the first time. */
-function addThought({ place, edge }: Builder, markers: readonly string[], behind: number): number {
-  const sought = markers.map((each) => encodeUtf8(each));
+function addThought({ place, edge }: Builder, { leads, never }: Gate, closed: number): number {
+  const markers = [
+    ...leads.map(({ text, to, bound = "" }): Marker => {
+      const least = encodeUtf8(bound).length;
+      return { bytes: encodeUtf8(text), to, bound: least > 0 ? least : Number.POSITIVE_INFINITY };
+    }),
+    ...never.map((text): Marker => ({ bytes: encodeUtf8(text), to: "nowhere", bound: Number.POSITIVE_INFINITY })),
+  ];
   const places = new Map<string, number>();
   const pending: { progress: Progress; from: number }[] = [];
   const at = (progress: Progress): number => {
@@ -59,22 +83,32 @@ function addThought({ place, edge }: Builder, markers: readonly string[], behind
     }
     return found;
   };
+  const start: Progress = markers.map(() => [0]);
+  const nowhere = -1;
   const after = (progress: Progress, byte: number): number => {
-    const next = progress.map((lengths, index) => {
-      const marker = sought[index] as Uint8Array;
-      return [0, ...lengths.filter((length) => marker[length] === byte).map((length) => length + 1)];
+    const begun = progress.map((lengths, index) => lengths.filter((length) => length >= (markers[index]?.bound ?? 0)));
+    const bound = begun.some((lengths) => lengths.length > 0);
+    const next = (bound ? begun : progress).map((lengths, index) => {
+      const on = lengths.filter((length) => markers[index]?.bytes[length] === byte).map((length) => length + 1);
+      return bound ? on : [0, ...on];
     });
-    const complete = next.some((lengths, index) => lengths.includes((sought[index] as Uint8Array).length));
-    return complete ? behind : at(next);
+    if (next.every((lengths) => lengths.length === 0)) return nowhere;
+    const complete = next.map((lengths, index) => lengths.includes(markers[index]?.bytes.length ?? -1));
+    const first = markers.filter((_, index) => complete[index]);
+    // A marker that is bound from here on is not one that never comes.
+    const leaves = next.some((lengths, index) => lengths.some((length) => length >= (markers[index]?.bound ?? 0)));
+    const lead = first.find(({ to }) => to !== "nowhere");
+    if (lead !== undefined) return lead.to === "thought" ? at(start) : closed;
+    return first.length > 0 && !leaves ? nowhere : at(next);
   };
 
-  const first = at(sought.map(() => [0]));
+  const first = at(start);
   for (let here = pending.pop(); here !== undefined; here = pending.pop()) {
     let low = 0;
     for (let byte = 1; byte <= 256; byte++) {
       const target = after(here.progress, low);
       if (byte < 256 && after(here.progress, byte) === target) continue;
-      edge(here.from, [low, byte - 1], target);
+      if (target !== nowhere) edge(here.from, [low, byte - 1], target);
       low = byte;
     }
   }

@@ -1,6 +1,7 @@
 /** From a state to the set of tokens that may come: bit id % 32 of word id / 32. */
 import type { GrammarThought } from "../engine.ts";
 import type { Grammar } from "../grammar/expression.ts";
+import { encodeUtf8 } from "../token/utf8.ts";
 import { buildAutomaton } from "./automaton.ts";
 import { maskOfParts, type Repetition, readRepetition } from "./repetition.ts";
 import { createStates, type Stack, type State } from "./state.ts";
@@ -22,6 +23,8 @@ export interface MaskMaker {
   start: State;
   /** null: the token does not fit. */
   after(state: State, id: number): State | null;
+  /** Text as it stands, whatever its tokens; null: it does not fit. */
+  read(state: State, text: string): State | null;
   /** Not to be changed. Stop tokens are not in it; `state.done` says whether they may come. */
   mask(state: State): Uint32Array;
 }
@@ -201,6 +204,14 @@ export function createMaskMaker(tokens: TokenTexts, grammar: Grammar, thought: G
       }
       return state;
     },
+    read(from, text) {
+      let state: State | null = from;
+      for (const byte of encodeUtf8(text)) {
+        state = states.after(state, classOf[byte] as number);
+        if (state === null) return null;
+      }
+      return state;
+    },
     mask(state) {
       const known = kept.get(state);
       if (known !== undefined) {
@@ -220,6 +231,9 @@ export function createMaskMaker(tokens: TokenTexts, grammar: Grammar, thought: G
 }
 
 /** Whether a token is a part of a marker, so that a reader of the reply sees it; other control tokens are no text. */
-function speaksOf({ open, closes, answers }: GrammarThought, text: string): boolean {
-  return [open, ...closes, ...answers].some((marker) => marker.includes(text) || text.includes(marker));
+function speaksOf({ opens, leads, answers }: GrammarThought, text: string): boolean {
+  return [...opens, ...leads]
+    .map((marker) => marker.text)
+    .concat(answers)
+    .some((marker) => marker.includes(text) || text.includes(marker));
 }

@@ -1,7 +1,7 @@
 /** The chat calls: what each adds to the tree, and the turn it starts. One turn at a time in a chat; chats do not wait for each other here. */
 
 import type { Handlers } from "../../app/contract/client.ts";
-import type { Message } from "../../app/contract/message.ts";
+import type { Message, ResponseFormat } from "../../app/contract/message.ts";
 import type { Session } from "../../app/contract/session.ts";
 import type { GrammarSource } from "../../app/engine.ts";
 import { HalogenError } from "../../app/error.ts";
@@ -87,9 +87,10 @@ export function createChat(options: ChatOptions): Chat {
     return message;
   };
 
-  const addUser = (sessionId: string, parentId: string | null, text: string): Message =>
+  const addUser = (sessionId: string, parentId: string | null, text: string, format: GrammarSource | null): Message =>
     add(
       created({
+        ...(format === null ? {} : { responseFormat: format }),
         sessionId,
         parentId,
         role: "user",
@@ -104,9 +105,21 @@ export function createChat(options: ChatOptions): Chat {
     sessionId: string,
     parentId: string | null,
     model: { modelId: string; modelName: string },
-  ): Message => add(created({ sessionId, parentId, role: "assistant", blocks: [], status: "streaming", ...model }));
+    format: GrammarSource | null,
+  ): Message =>
+    add(
+      created({
+        sessionId,
+        parentId,
+        role: "assistant",
+        blocks: [],
+        status: "streaming",
+        ...model,
+        ...(format === null ? {} : { responseFormat: format }),
+      }),
+    );
 
-  const start = (session: Session, reply: Message, continues: boolean, grammar: GrammarSource | null): void => {
+  const start = (session: Session, reply: Message, continues: boolean): void => {
     const { sessionId, modelId } = reply;
     const path = store.pathTo(reply.id).filter((message) => message.id !== reply.id);
     const turn = startTurn({
@@ -116,7 +129,7 @@ export function createChat(options: ChatOptions): Chat {
       path,
       reply,
       continues,
-      grammar,
+      grammar: reply.responseFormat ?? null,
       modelId: modelId ?? "",
       queued: turns.size > 0,
       onEnd: () => turns.delete(sessionId),
@@ -141,10 +154,10 @@ export function createChat(options: ChatOptions): Chat {
     grammar: GrammarSource | null,
   ): { user: Message; reply: Message } => {
     const model = modelOf(session);
-    const user = addUser(session.id, parentId, text);
-    const reply = addReply(session.id, user.id, model);
+    const user = addUser(session.id, parentId, text, grammar);
+    const reply = addReply(session.id, user.id, model, grammar);
     touch(session, user);
-    start(session, reply, false, grammar);
+    start(session, reply, false);
     return { user, reply };
   };
 
@@ -164,14 +177,14 @@ export function createChat(options: ChatOptions): Chat {
       async "chat.edit"({ sessionId, messageId, text, responseFormat }) {
         const session = open(sessionId);
         const message = find(sessionId, messageId, "user");
-        return ask(session, message.parentId, text, responseFormat ?? null);
+        return ask(session, message.parentId, text, formatOf(message, responseFormat));
       },
       async "chat.regenerate"({ sessionId, messageId, responseFormat }) {
         const session = open(sessionId);
         const message = find(sessionId, messageId, "assistant");
-        const reply = addReply(sessionId, message.parentId, modelOf(session));
+        const reply = addReply(sessionId, message.parentId, modelOf(session), formatOf(message, responseFormat));
         touch(session, null);
-        start(session, reply, false, responseFormat ?? null);
+        start(session, reply, false);
         return { user: null, reply };
       },
       async "chat.continue"({ sessionId, messageId }) {
@@ -182,8 +195,7 @@ export function createChat(options: ChatOptions): Chat {
         store.setHead(sessionId, messageId);
         emit({ name: "message.changed", payload: reply });
         touch(session, null);
-        // What is there already was not held to a grammar, so the rest cannot be.
-        start(session, reply, true, null);
+        start(session, reply, true);
         return { user: null, reply };
       },
       async "chat.stop"({ sessionId }) {
@@ -205,6 +217,11 @@ export function createChat(options: ChatOptions): Chat {
       await Promise.all(running.map((turn) => turn.done));
     },
   };
+}
+
+/** What was asked for the message that is asked again, unless something else is. */
+function formatOf(message: Message, wanted: ResponseFormat | null | undefined): ResponseFormat | null {
+  return wanted === undefined ? (message.responseFormat ?? null) : wanted;
 }
 
 function noModel(): HalogenError {

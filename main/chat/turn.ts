@@ -7,10 +7,11 @@ import type { GenerateOutcome, GrammarSource } from "../../app/engine.ts";
 import { toWire, type WireError } from "../../app/error.ts";
 import { orAborted, readUntilAborted } from "./abort.ts";
 import type { ChatOptions, ModelLease } from "./collaborator.ts";
+import { constraintOf, neverAnswered } from "./constraint.ts";
 import { type ContextLimit, contextFull } from "./context.ts";
 import type { DialectCache } from "./dialect-cache.ts";
 import { createPace } from "./pace.ts";
-import { buildPrompt, type Prompt } from "./prompt.ts";
+import { buildPrompt, type Dialect, type Prompt } from "./prompt.ts";
 import { createReply } from "./reply.ts";
 import { samplingOf } from "./sampling.ts";
 
@@ -92,8 +93,8 @@ export function startTurn(options: TurnOptions): Turn {
     return orAborted(lease, signal, (late) => late.release());
   };
 
-  const generate = async (lease: ModelLease, prompt: Prompt, stops: readonly string[]): Promise<Ending> => {
-    const { tokenizer, shown } = await options.dialects.get(lease);
+  const generate = async (lease: ModelLease, dialect: Dialect, prompt: Prompt): Promise<Ending> => {
+    const { tokenizer, shown, stops } = dialect;
     const chosen = options.session.sampling;
     const generation = options.engine.generate(
       {
@@ -104,7 +105,13 @@ export function startTurn(options: TurnOptions): Turn {
         maxTokens: chosen.maxTokens ?? 0,
         stopTokens: [...tokenizer.endTokens],
         alternatives: 0,
-        ...(options.grammar === null ? {} : { grammar: options.grammar }),
+        ...constraintOf({
+          format: options.grammar,
+          dialect,
+          prompt,
+          choice: chosen,
+          begun: options.continues ? options.reply : null,
+        }),
       },
       ({ phase, done, total }) => {
         if (!abort.signal.aborted) progress(phase, done, total);
@@ -136,7 +143,10 @@ export function startTurn(options: TurnOptions): Turn {
     if (abort.signal.aborted || ended === null) return interruption();
     if (ended.cause === "stop_token" || ended.cause === "stop_sequence" || ended.cause === "grammar")
       return { status: "complete", error: null };
-    if (ended.cause === "length") return { status: "length", error: null };
+    if (ended.cause === "length") {
+      const unanswered = options.grammar !== null && prompt.splitter.place === "reasoning";
+      return { status: "length", error: unanswered ? toWire(neverAnswered(ended.generatedTokens)) : null };
+    }
     if (ended.cause === "cancelled") return { status: "interrupted", error: null };
     const used = ended.promptTokens + ended.generatedTokens;
     const full = contextFull(used, limitOf(lease));
@@ -163,7 +173,7 @@ export function startTurn(options: TurnOptions): Turn {
         now: new Date(clock()),
         limit: limitOf(lease),
       });
-      return await generate(lease, prompt, dialect.stops);
+      return await generate(lease, dialect, prompt);
     } catch (error) {
       if (abort.signal.aborted) return interruption();
       const wire = toWire(error);

@@ -33,6 +33,7 @@ const statusByCode: Record<ErrorCode, number> = {
   "grammar.invalid": 422,
   "grammar.unsupported": 422,
   "grammar.impossible": 422,
+  "grammar.unreached": 422,
   "engine.crashed": 503,
   "engine.unavailable": 503,
   "engine.timeout": 504,

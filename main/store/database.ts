@@ -119,7 +119,8 @@ function configure(database: Database): void {
 function migrate(database: Database, path: string, from: number, migrations: readonly Migration[]): void {
   database.pragma("foreign_keys = OFF");
   for (const migration of migrations.slice(from)) {
-    if (migration.version > 1) backup(database, backupPath(path, migration.version - 1));
+    // Of a database that is made now there is nothing to keep.
+    if (from > 0) backup(database, backupPath(path, migration.version - 1));
     database.transaction(() => {
       database.exec(migration.sql);
       const broken = database.pragma("foreign_key_check") as unknown[];

@@ -10,6 +10,7 @@ import {
   type MessageStats,
   messageSchema,
   messageStatsSchema,
+  responseFormatSchema,
 } from "../../app/contract/message.ts";
 import { noSampling, type SamplingOptions, type Session, samplingOptionsSchema } from "../../app/contract/session.ts";
 import type { WireError } from "../../app/error.ts";
@@ -40,6 +41,7 @@ export interface MessageRow {
   model_id: unknown;
   model_name: unknown;
   stats: unknown;
+  format: unknown;
 }
 
 /** A block with its text already put together. */
@@ -81,6 +83,7 @@ export function toMessage(row: MessageRow, blocks: BlockRow[]): Message {
     modelId: toId(row.model_id),
     modelName: typeof row.model_name === "string" ? row.model_name : null,
     stats: toStats(row.stats),
+    ...toFormat(row.format),
   };
 }
 
@@ -105,6 +108,11 @@ function toSampling(value: unknown): SamplingOptions {
     return [name, parsed.success ? parsed.data : null];
   });
   return Object.fromEntries(read) as SamplingOptions;
+}
+
+function toFormat(value: unknown): Pick<Message, "responseFormat"> {
+  const parsed = responseFormatSchema.safeParse(toRecord(value));
+  return parsed.success ? { responseFormat: parsed.data } : {};
 }
 
 function toStats(value: unknown): MessageStats | null {

@@ -49,8 +49,8 @@ export function createWrites({ database, reads, clock, indexer, tidy }: WritesOp
   );
   const key = database.prepare<[string], MessageKey>("SELECT number, session FROM message WHERE id = ?");
   const addRow = database.prepare(
-    `INSERT INTO message (id, session, parent, role, status, error, created_at, model_id, model_name, stats)
-     VALUES (@id, @sessionId, @parentId, @role, @status, @error, @createdAt, @modelId, @modelName, @stats)`,
+    `INSERT INTO message (id, session, parent, role, status, error, created_at, model_id, model_name, stats, format)
+     VALUES (@id, @sessionId, @parentId, @role, @status, @error, @createdAt, @modelId, @modelName, @stats, @format)`,
   );
   const setRow = database.prepare(
     "UPDATE message SET status = @status, error = @error, model_id = @modelId, model_name = @modelName, stats = @stats WHERE number = @number",
@@ -145,9 +145,10 @@ export function createWrites({ database, reads, clock, indexer, tidy }: WritesOp
       let messageNumber = -1;
       try {
         transact(() => {
-          const { id, sessionId, parentId, role, createdAt } = message;
+          const { id, sessionId, parentId, role, createdAt, responseFormat } = message;
+          const format = responseFormat === undefined ? null : JSON.stringify(responseFormat);
           messageNumber = Number(
-            addRow.run({ id, sessionId, parentId, role, createdAt, ...variable(message) }).lastInsertRowid,
+            addRow.run({ id, sessionId, parentId, role, createdAt, format, ...variable(message) }).lastInsertRowid,
           );
           writeBlocks(messageNumber, message);
           touch.run(clock(), sessionId);

@@ -20,6 +20,8 @@ export interface Matcher {
 export interface GrammarRequest {
   source: GrammarSource;
   thought: GrammarThought | null;
+  /** What stands there already, and has to fit. */
+  written: string;
   /** What ends the reply; empty: the model's own. */
   stops: readonly number[];
 }
@@ -52,10 +54,16 @@ export function createGrammarCompiler(vocabulary: Vocabulary): GrammarCompiler {
 
   return {
     endTokens,
-    start({ source, thought, stops }) {
+    start({ source, thought, written, stops }) {
       const maker = compile(source, thought);
       const ends = stops.length > 0 ? stops : endTokens;
-      let state = maker.start;
+      const begun = maker.read(maker.start, written);
+      if (begun === null) {
+        throw new HalogenError("grammar.impossible", "What the reply has so far does not fit its format", {
+          hint: "Ask for a new reply instead of going on with this one.",
+        });
+      }
+      let state = begun;
       return {
         accept(id) {
           const next = maker.after(state, id);

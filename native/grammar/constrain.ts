@@ -49,11 +49,16 @@ export function constrainedSource({
       );
     }
     if (cancelled) return;
-    const opened = made.open({ source: request.grammar, thought: request.thought ?? null, stops });
+    const opened = made.open({
+      source: request.grammar,
+      thought: request.thought ?? null,
+      written: request.written ?? "",
+      stops,
+    });
     session = opened;
     const first = await opened.start();
     if (cancelled) return;
-    const { grammar: _, thought: __, ...plain } = request;
+    const { grammar: _, thought: __, written: ___, ...plain } = request;
     const sampled = (id: number): void => {
       work = work
         .then(async () => {

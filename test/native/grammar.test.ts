@@ -1,7 +1,7 @@
 /** Replies of a real, weak model held to grammars: whatever it would rather say, what it says fits. */
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { Engine, GenerateRequest, GrammarSource } from "../../app/engine.ts";
+import type { Engine, GenerateRequest, GrammarSource, GrammarThought } from "../../app/engine.ts";
 import { readGrammar } from "../../app/grammar/grammar.ts";
 import { createTokenizer, type Tokenizer } from "../../app/token/tokenizer.ts";
 import { createNativeEngine } from "../../native/index.ts";
@@ -38,6 +38,14 @@ function ask(question: string, grammar: GrammarSource, patch: Partial<GenerateRe
 
 const seeded = (seed: number): Partial<GenerateRequest> => ({
   sampling: { temperature: 1, topK: 0, topP: 1, minP: 0, seed },
+});
+
+const thoughtUntil = (close: string): GrammarThought => ({
+  begun: true,
+  opens: [],
+  leads: [{ text: close, to: "answer" }],
+  never: [],
+  answers: [],
 });
 
 const person = {
@@ -141,6 +149,48 @@ describe("a constrained reply", () => {
     const ids = await readAll(generation);
     expect(ids.length).toBeGreaterThanOrEqual(4);
     expect(tokenizer.decode(ids)).toMatch(/^7+$/);
+  });
+
+  test("may think first: what ends the thought may be several tokens, or the middle of one, and then the grammar holds", async () => {
+    for (const close of [" the", ",", "lm of", "sea is a"]) {
+      const thought = thoughtUntil(close);
+      const generation = ask("Tell me a story about the sea.", yes, {
+        thought,
+        sampling: { temperature: 0, topK: 0, topP: 1, minP: 0, seed: 1 },
+      });
+      const text = tokenizer.decode(await readAll(generation));
+      const at = text.indexOf(close);
+      expect([close, text, at >= 0]).toEqual([close, text, true]);
+      expect([close, text.slice(at + close.length).trimStart()]).toEqual([
+        close,
+        expect.stringMatching(/^(yes|no|maybe)$/),
+      ]);
+      expect(["grammar", "stop_token"]).toContain((await generation.outcome).cause);
+    }
+  });
+
+  test("that thinks to its longest length ends there, and not at a stop token", async () => {
+    const thought = thoughtUntil("<a marker that never comes>");
+    const bias = [...tokenizer.endTokens].map((token) => ({ token, bias: 50 }));
+    const generation = ask("Hi.", yes, {
+      thought,
+      maxTokens: 60,
+      sampling: { temperature: 1, topK: 0, topP: 1, minP: 0, seed: 3, logitBias: bias },
+    });
+    expect(await readAll(generation)).toHaveLength(60);
+    expect((await generation.outcome).cause).toBe("length");
+  });
+
+  test("goes on with what is written already, and refuses what does not fit", async () => {
+    const rest = tokenizer.decode(await readAll(ask("Well?", yes, { written: "ma" })));
+    expect(rest).toBe("ybe");
+    const whole = ask("Well?", yes, { written: "yes" });
+    expect(await readAll(whole)).toEqual([]);
+    expect((await whole.outcome).cause).toBe("grammar");
+    expect((await failure(ask("Well?", yes, { written: "why" }).outcome)).code).toBe("grammar.impossible");
+    expect((await failure(ask("Well?", yes, { thought: { ...thoughtUntil("x"), leads: [] } }).outcome)).code).toBe(
+      "request.invalid",
+    );
   });
 
   test("whose grammar takes for ever to compile stops nobody, and can be cancelled", async () => {

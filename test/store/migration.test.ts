@@ -15,13 +15,14 @@ function copyOf(fixture: string): string {
   return path;
 }
 
-const second: Migration = {
-  version: 2,
+const newest = migrations.length;
+const next: Migration = {
+  version: newest + 1,
   name: "colour",
   sql: "ALTER TABLE session ADD COLUMN colour TEXT NOT NULL DEFAULT 'grey';",
 };
 const failing: Migration = {
-  version: 3,
+  version: newest + 2,
   name: "broken",
   sql: "CREATE TABLE half (x); INSERT INTO nowhere VALUES (1);",
 };
@@ -69,9 +70,10 @@ describe("migrations", () => {
 
   it("keeps a whole copy of the database before each step", () => {
     const path = copyOf("0001.db");
-    openDatabase({ path, migrations: [...migrations, second] }).close();
-    expect(ask(path, "PRAGMA user_version")).toBe(2);
+    openDatabase({ path, migrations: [...migrations, next] }).close();
+    expect(ask(path, "PRAGMA user_version")).toBe(newest + 1);
     expect(ask(path, "SELECT colour FROM session")).toBe("grey");
+    expect(ask(backupPath(path, newest), "PRAGMA user_version")).toBe(newest);
     const backup = backupPath(path, 1);
     expect(ask(backup, "PRAGMA user_version")).toBe(1);
     expect(ask(backup, "PRAGMA integrity_check")).toBe("ok");
@@ -85,11 +87,11 @@ describe("migrations", () => {
 
   it("undoes a step that fails and can be tried again", () => {
     const path = copyOf("0001.db");
-    const list = [...migrations, second, failing];
+    const list = [...migrations, next, failing];
     for (let i = 0; i < 2; i++) expect(() => openDatabase({ path, migrations: list })).toThrow("nowhere");
-    expect(ask(path, "PRAGMA user_version")).toBe(2);
+    expect(ask(path, "PRAGMA user_version")).toBe(newest + 1);
     expect(ask(path, "SELECT count(*) FROM sqlite_schema WHERE name = 'half'")).toBe(0);
-    expect(existsSync(backupPath(path, 2))).toBe(true);
+    expect(existsSync(backupPath(path, newest + 1))).toBe(true);
     expect(readdirSync(dirname(path)).filter((name) => name.includes("partial"))).toEqual([]);
   });
 
@@ -101,13 +103,13 @@ describe("migrations", () => {
 
   it("refuses a newer database and leaves it as it is", () => {
     const path = copyOf("0001.db");
-    openDatabase({ path, migrations: [...migrations, second] }).close();
+    openDatabase({ path, migrations: [...migrations, next] }).close();
     const before = readFileSync(path);
     const names = readdirSync(dirname(path));
     expect(() => openStore({ path, clock: () => 5 })).toThrow(
       expect.objectContaining({
         code: "store.newer_schema",
-        detail: expect.objectContaining({ version: 2, newest: migrations.length }),
+        detail: expect.objectContaining({ version: newest + 1, newest }),
       }),
     );
     expect(readFileSync(path).equals(before)).toBe(true);

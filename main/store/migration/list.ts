@@ -1,4 +1,5 @@
 import { initial } from "./0001-initial.ts";
+import { format } from "./0002-format.ts";
 
 /** One step of the schema. A step that has been released never changes: a correction is a new step. */
 export interface Migration {
@@ -9,4 +10,4 @@ export interface Migration {
   sql: string;
 }
 
-export const migrations: readonly Migration[] = [initial];
+export const migrations: readonly Migration[] = [initial, format];

@@ -142,7 +142,13 @@ describe("masks", () => {
 
 describe("a thought before a grammar", () => {
   /** Each step: a token, or one that must not come. */
-  const thought: GrammarThought = { begun: false, open: "<think>", closes: ["</think>"], answers: [] };
+  const thought: GrammarThought = {
+    begun: false,
+    opens: [{ text: "<think>", to: "thought" }],
+    leads: [{ text: "</think>", to: "answer" }],
+    never: [],
+    answers: [],
+  };
   const vocabulary = [
     "",
     "",
@@ -203,6 +209,13 @@ describe("a thought before a grammar", () => {
     refused(maker, [1, "b", 2], "b");
     refused(maker, [1, "b", 2, "a"], 2);
     refused(maker, ["a"], 1);
+    // White space comes to an end.
+    refused(maker, [1, 2, ...Array.from({ length: 16 }, () => " ")], " ");
+    refused(
+      maker,
+      Array.from({ length: 16 }, () => "\n"),
+      "\n",
+    );
     refused(maker, [], 2);
     refused(maker, [" "], "b");
   });
@@ -224,14 +237,22 @@ describe("a thought before a grammar", () => {
     expect(follow(maker, ["<", "think", "a"]).done).toBe(true);
   });
 
-  test("may have several ends, and words before the answer", () => {
+  test("may have several ends, words before the answer, and marks that come nowhere else", () => {
     const channels: GrammarThought = {
       begun: false,
-      open: "<|c|>t<|m|>",
-      closes: ["<|e|><|c|>f<|m|>", "<|e|><|c|>x<|m|>"],
-      answers: ["<|c|>f<|m|>"],
+      opens: [
+        { text: "<|c|>t<|m|>", to: "thought" },
+        { text: "<|c|>f<|m|>", to: "answer" },
+      ],
+      leads: [
+        { text: "<|e|><|c|>t<|m|>", to: "thought", bound: "<|e|>" },
+        { text: "<|e|><|c|>f<|m|>", to: "answer", bound: "<|e|>" },
+        { text: "<|e|><|c|>x<|m|>", to: "answer", bound: "<|e|>" },
+      ],
+      never: ["<|e|>", "<|c|>", "<|m|>"],
+      answers: ["c"],
     };
-    const texts = ["", "", "", "t", "f", "x", "ab", "c", "<"];
+    const texts = ["", "", "", "t", "f", "x", "ab", "c", "<", "|e|>", "|c|>", "|m|>"];
     const maker = createMaskMaker(tokensOf(texts, { 0: "<|c|>", 1: "<|m|>", 2: "<|e|>" }), grammar, channels);
     const done = (path: readonly number[]): boolean | null => {
       let state: State = maker.start;
@@ -243,10 +264,18 @@ describe("a thought before a grammar", () => {
     };
     expect(done([6])).toBe(true);
     expect(done([0, 4, 1, 6])).toBe(true);
-    expect(done([0, 3, 1, 7, 2, 0, 3, 1, 8, 2, 0, 4, 1, 6])).toBe(true);
-    expect(done([0, 3, 1, 2, 2, 0, 5, 1, 6])).toBe(true);
-    expect(done([0, 3, 1, 2, 0, 5, 1, 0, 4, 1, 6])).toBe(true);
-    expect(done([0, 3, 1, 7, 2, 0, 4, 1, 7])).toBe(null);
+    expect(done([0, 4, 1, 7, 6])).toBe(true);
+    expect(done([0, 3, 1, 8, 7, 2, 0, 3, 1, 8, 2, 0, 4, 1, 6])).toBe(true);
+    expect(done([0, 3, 1, 3, 2, 0, 5, 1, 7, 6])).toBe(true);
+    expect(done([0, 3, 1, 3, 8, 9, 8, 10, 4, 8, 11, 6])).toBe(true);
+    // What begins like a header has to be one, and no mark comes without it.
+    expect(done([0, 3, 1, 7, 2, 0])).toBe(false);
+    expect(done([0, 3, 1, 7, 2, 2])).toBe(null);
+    expect(done([0, 3, 1, 7, 2, 0, 7])).toBe(null);
+    expect(done([0, 3, 1, 7, 0])).toBe(null);
+    expect(done([0, 3, 1, 7, 8, 10])).toBe(null);
+    expect(done([0, 3, 1, 7, 2, 0, 4, 1, 3])).toBe(null);
+    expect(done([0, 4, 1, 7, 7])).toBe(null);
     expect(done([0, 5])).toBe(null);
   });
 });

@@ -40,34 +40,6 @@ describe("sampling", () => {
     expect(on.dryBreakers).toBeInstanceOf(Int32Array);
   });
 
-  it("holds a reply to the format that was asked for, and only that reply", async () => {
-    const h = harness({ replies: [["{}"], ["free"], ["[]"], ["more"]] });
-    const session = h.session();
-    const responseFormat = { kind: "json" as const, source: "" };
-    const asked = await h.chat.handlers["chat.send"]({
-      sessionId: session.id,
-      parentId: null,
-      text: "x",
-      responseFormat,
-    });
-    await h.ended(asked.reply.id);
-    await h.ask(session, "y");
-    const again = await h.chat.handlers["chat.regenerate"]({
-      sessionId: session.id,
-      messageId: asked.reply.id,
-      responseFormat,
-    });
-    await h.ended(again.reply.id);
-    await h.chat.handlers["chat.continue"]({ sessionId: session.id, messageId: again.reply.id });
-    await h.ended(again.reply.id);
-    expect(h.engine.requests.map((request) => request.grammar)).toEqual([
-      responseFormat,
-      undefined,
-      responseFormat,
-      undefined,
-    ]);
-  });
-
   it("ends a reply at the chat's own stop strings, which are never shown", async () => {
     const h = harness({ replies: [["one two END three"]] });
     const reply = await h.ask(h.session({ sampling: { stop: [" END"], minTokens: 2 } }), "x");

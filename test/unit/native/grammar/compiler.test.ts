@@ -100,7 +100,7 @@ describe("masks", () => {
     };
     let finished = 0;
     for (let walk = 0; walk < 25; walk++) {
-      const matcher = compiler.start({ source, thought: null, stops: [end] });
+      const matcher = compiler.start({ source, thought: null, written: "", stops: [end] });
       let state = begin;
       let written = "";
       for (let step = 0; step < 40; step++) {
@@ -137,7 +137,12 @@ describe("masks", () => {
 
   test("hold for the bytes of one character, too", async () => {
     const compiler = createGrammarCompiler(vocabulary);
-    const matcher = compiler.start({ source: { kind: "regex", source: "[é-ñ]x" }, thought: null, stops: [end] });
+    const matcher = compiler.start({
+      source: { kind: "regex", source: "[é-ñ]x" },
+      thought: null,
+      written: "",
+      stops: [end],
+    });
     const allowed = async (): Promise<number[]> => {
       const mask = matcher.mask();
       return Array.from({ length: tokenizer.count }, (_, id) => id).filter(
@@ -160,6 +165,7 @@ describe("masks", () => {
       const matcher = compiler.start({
         source: i % 2 === 0 ? source : { kind: "regex", source: `a{${i}}` },
         thought: null,
+        written: "",
         stops: [end],
       });
       expect(matcher.accept("a".charCodeAt(0))).toBe(true);
@@ -173,11 +179,13 @@ describe("masks", () => {
       { kind: "ebnf", source: "root ::= root" },
       { kind: "json_schema", source: '{"not":{}}' },
     ] as const) {
-      expect(() => compiler.start({ source, thought: null, stops: [end] })).toThrow(
+      expect(() => compiler.start({ source, thought: null, written: "", stops: [end] })).toThrow(
         expect.objectContaining({ code: expect.stringMatching(/^grammar\./) }),
       );
     }
-    expect(compiler.start({ source: { kind: "json", source: "" }, thought: null, stops: [] }).accept(0x7b)).toBe(true);
+    expect(
+      compiler.start({ source: { kind: "json", source: "" }, thought: null, written: "", stops: [] }).accept(0x7b),
+    ).toBe(true);
   });
 });
 

@@ -8,7 +8,7 @@ import { createGrammarService } from "../../../../native/grammar/service.ts";
 import { endlessSchema } from "../../../fixtures/endless-schema.ts";
 import { byteVocabulary } from "../../app/token/vocabulary.ts";
 
-const request: GrammarRequest = { source: { kind: "regex", source: "a*" }, thought: null, stops: [] };
+const request: GrammarRequest = { source: { kind: "regex", source: "a*" }, thought: null, written: "", stops: [] };
 
 interface Played extends GrammarThread {
   sent: ToWorker[];
