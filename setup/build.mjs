@@ -32,12 +32,16 @@ const parts = [
   {
     name: "bundle",
     key: () =>
-      fingerprint(["main", "app", "native", "setup/bundle.mjs", "package-lock.json"], {
-        wanted: /\.(ts|mjs|json|sql)$/,
-      }),
-    outputs: ["cli", "electron", "preload", "engine-child", "grammar-worker", "probe-thread"].map(
-      (name) => `dist/main/${name}.cjs`,
-    ),
+      fingerprint(
+        ["main", "app", "native", "setup/bundle.mjs", "setup/notice.mjs", "resources/licence", "package-lock.json"],
+        { wanted: /\.(ts|mjs|json|sql|txt)$/ },
+      ),
+    outputs: [
+      ...["cli", "electron", "preload", "engine-child", "grammar-worker", "probe-thread"].map(
+        (name) => `dist/main/${name}.cjs`,
+      ),
+      "dist/main/third-party.txt",
+    ],
     make: () => run("Bundling the app", node24, ["setup/bundle.mjs"]),
   },
 ];

@@ -1,7 +1,8 @@
 // Bundles main/ to CommonJS in dist/main: Electron 22 carries Node 16, whose main process takes no ES modules.
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { thirdPartyNotice } from "./notice.mjs";
 import { root } from "./place.mjs";
 
 const entries = {
@@ -49,6 +50,7 @@ export async function bundle({ minify = false } = {}) {
           : { js: 'const halogenModuleUrl = require("node:url").pathToFileURL(__filename).href;' },
     });
   }
+  await writeFile(join(outdir, "third-party.txt"), thirdPartyNotice());
 }
 
 if (process.argv[1] === import.meta.filename) await bundle({ minify: process.argv.includes("--minify") });
