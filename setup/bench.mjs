@@ -4,6 +4,7 @@
 //   tokenizer  every kind over a megabyte of many texts [--json FILE] [--size KB] [--rounds N] [--only PART-OF-FILE] [--text PART-OF-NAME]
 //   kv     what each type of keys and values costs against F32 [--write] [--model FILE] [--threads N]
 import { join, resolve } from "node:path";
+import { parseArgs } from "node:util";
 import { buildBench, prepare } from "./build.mjs";
 import { hand, say } from "./command.mjs";
 import { provideGemma } from "./gemma.mjs";
@@ -33,8 +34,9 @@ try {
     await buildBench();
     await provideGemma();
     await provideLlama();
-    const ik = words.indexOf("--ik");
-    if (ik >= 0) await provideIk(resolve(process.env.INIT_CWD ?? ".", words[ik + 1] ?? ""));
+    const { ik } = parseArgs({ args: words, options: { ik: { type: "string" } }, strict: false }).values;
+    if (ik === true) throw new StepError("--ik needs the folder of ik_llama.cpp's sources");
+    if (ik !== undefined) await provideIk(resolve(process.env.INIT_CWD ?? ".", ik));
   }
   if (bench.vectors) await provideVectors();
   const env = bench.vectors ? { HALOGEN_LLAMA_CPP_PACKAGE: vectorFolder } : {};

@@ -6,7 +6,7 @@
 import { mkdirSync, rmSync } from "node:fs";
 import os from "node:os";
 import type { Asked } from "../peer/asked.ts";
-import { agreement, leastSame } from "./agreement.ts";
+import { agreement, leastSame, scored } from "./agreement.ts";
 import { type Entrant, entrants, quickest, scratch, title } from "./entrant.ts";
 import { describeMachine, describeModel } from "./environment.ts";
 import { type BenchModel, models } from "./model.ts";
@@ -119,7 +119,7 @@ async function measure(model: BenchModel, made: ModelReport, save: (asked: Trial
   process.stderr.write(`${model.title}\n`);
   const loaded = await loading(model, path);
 
-  const wish = Math.max(options.long, options.prefill + options.decode) + 64;
+  const wish = Math.max(options.long, options.prefill + options.decode, scored.from + scored.rows) + 64;
   const first = await all[0]?.open(path, 256);
   await first?.close();
   const trained = first?.introduction.trainedContext ?? wish;
