@@ -4,12 +4,14 @@ import type { Message } from "../../app/contract/message.ts";
 import { noSampling } from "../../app/contract/session.ts";
 import { HalogenError } from "../../app/error.ts";
 import { type ConversationRow, conversation } from "../logic/conversation.ts";
+import { checkFormat } from "../logic/format.ts";
 import { formatCount } from "../logic/number.ts";
 import { withEntry } from "../store/document.ts";
 import { putMessage } from "../store/mirror.ts";
 import type { Page } from "../store/page.ts";
-import { addToast, type Draft, draftOf, emptyDraft, serial, setDraft } from "../store/ui.ts";
+import { addToast, type Draft, draftOf, emptyDraft, serial, setDraft, setFormat } from "../store/ui.ts";
 import type { Command } from "./command.ts";
+import { chatFormat } from "./format.ts";
 import { firstModel } from "./model.ts";
 import { currentSession, putSession } from "./session.ts";
 
@@ -77,6 +79,8 @@ export const send: Command = {
       });
     }
     const shown = page.ui.getState().sessionId;
+    const format = chatFormat(page.document.getState(), page.ui.getState());
+    if (format !== null) checkFormat(format);
     const parentId = shownRows(page).at(-1)?.message.id ?? null;
     setDraft(page.ui, shown, emptyDraft);
     let sessionId = shown;
@@ -84,8 +88,11 @@ export const send: Command = {
       if (sessionId === null) {
         sessionId = await createSession(page);
         if (page.ui.getState().sessionId === null) page.ui.setState({ sessionId });
+        setFormat(page.ui, null, null);
+        setFormat(page.ui, sessionId, format);
       }
-      takeTurn(page, await page.client.call("chat.send", { sessionId, parentId, text }));
+      const held = format === null ? {} : { responseFormat: format };
+      takeTurn(page, await page.client.call("chat.send", { sessionId, parentId, text, ...held }));
       page.ui.setState({ followSerial: serial() });
     } catch (error) {
       // What was written is worth more than an empty field.

@@ -1,5 +1,6 @@
 /** What belongs to this window alone and is never stored by main. */
 import { createStore, type StoreApi } from "zustand/vanilla";
+import type { ResponseFormat } from "../../app/contract/message.ts";
 import { noSampling, type SamplingOptions, type SearchHit } from "../../app/contract/session.ts";
 
 /** Text too long for the text field; sent after what was typed. */
@@ -35,6 +36,8 @@ export interface UiState {
   newChat: NewChat;
   /** By session id; "" is the new chat's. */
   drafts: ReadonlyMap<string, Draft>;
+  /** What replies are to be held to from now on, by session id as the drafts; null = to nothing. A chat that is not here goes on as before. */
+  formats: ReadonlyMap<string, ResponseFormat | null>;
   editingId: string | null;
   renamingId: string | null;
   query: string;
@@ -44,7 +47,7 @@ export interface UiState {
   target: { messageId: string; serial: number } | null;
   sidebar: boolean;
   /** The one popover or dialog that is open. */
-  open: "model" | "sampling" | "system" | "settings" | null;
+  open: "model" | "sampling" | "system" | "format" | "settings" | null;
   toasts: readonly Toast[];
   /** Spoken politely by a screen reader. */
   announcement: string;
@@ -65,6 +68,7 @@ export function createUiStore(sessionId: string | null): UiStore {
     sessionId,
     newChat: emptyNewChat,
     drafts: new Map(),
+    formats: new Map(),
     editingId: null,
     renamingId: null,
     query: "",
@@ -108,4 +112,8 @@ export function setDraft(ui: UiStore, sessionId: string | null, draft: Draft): v
     else drafts.set(sessionId ?? "", draft);
     return { drafts };
   });
+}
+
+export function setFormat(ui: UiStore, sessionId: string | null, format: ResponseFormat | null): void {
+  ui.setState((state) => ({ formats: new Map(state.formats).set(sessionId ?? "", format) }));
 }

@@ -75,7 +75,7 @@ describe("thinking", () => {
       await open.page.setViewportSize({ width, height: 800 });
       const row = open.page.locator(".composer-row");
       await eventually(() => row.evaluate((node) => node.scrollWidth - node.clientWidth)).toBe(0);
-      for (const name of ["Thinking", "Keep thoughts", "System prompt", "Sampling", "Send"])
+      for (const name of ["Thinking", "Keep thoughts", "System prompt", "Format", "Sampling", "Send"])
         expect(await row.getByRole("button", { name, exact: true }).isVisible(), name).toBe(true);
       expect(await effort().isVisible()).toBe(true);
     }

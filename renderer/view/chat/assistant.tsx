@@ -107,7 +107,7 @@ export function AssistantMessage({ row, last }: { row: ConversationRow; last: bo
       <div className={last ? "meta on" : "meta"}>
         <Versions row={row} />
         {live && live.tokens > 0 && <LiveStats tokens={live.tokens} tokensPerSecond={live.tokensPerSecond} />}
-        {!streaming && message.stats && <Stats stats={message.stats} modelName={message.modelName} />}
+        {!streaming && message.stats && <Stats message={message} stats={message.stats} />}
         {!streaming && (
           <span className="actions">
             <CopyButton text={messageText(message)} />

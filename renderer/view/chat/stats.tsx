@@ -1,4 +1,5 @@
-import type { MessageStats } from "../../../app/contract/message.ts";
+import type { Message, MessageStats } from "../../../app/contract/message.ts";
+import { formatNames } from "../../logic/format.ts";
 import { formatCount, formatDuration, formatRate, plural } from "../../logic/number.ts";
 import { Hint } from "../control/button.tsx";
 
@@ -15,7 +16,8 @@ export function LiveStats({ tokens, tokensPerSecond }: { tokens: number; tokensP
 }
 
 /** Of one message, as stored with it; never those of another chat. */
-export function Stats({ stats, modelName }: { stats: MessageStats; modelName: string | null }) {
+export function Stats({ message, stats }: { message: Message; stats: MessageStats }) {
+  const { modelName, responseFormat } = message;
   const detail = (
     <dl className="hint-table">
       {modelName !== null && <Row name="Model" value={modelName} />}
@@ -29,6 +31,7 @@ export function Stats({ stats, modelName }: { stats: MessageStats; modelName: st
         name="Reply"
         value={`${plural(stats.generatedTokens, "token")} in ${formatDuration(stats.decodeMilliseconds)}`}
       />
+      {responseFormat !== undefined && <Row name="Format" value={formatNames[responseFormat.kind]} />}
       <Row name="Seed" value={String(stats.seed)} />
     </dl>
   );

@@ -9,6 +9,7 @@ import { type Attachment, draftOf, serial, setDraft } from "../../store/ui.ts";
 import { IconButton } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { fitHeight } from "./fit-height.ts";
+import { Format } from "./format.tsx";
 import { ModelPicker } from "./model-picker.tsx";
 import { Sampling } from "./sampling/sampling.tsx";
 import { SystemPrompt } from "./system-prompt.tsx";
@@ -111,6 +112,7 @@ export function Composer() {
           <ModelPicker />
           <Thinking />
           <SystemPrompt key={`system ${sessionId}`} />
+          <Format key={`format ${sessionId}`} />
           <Sampling />
           <span className="spring" />
           {streaming ? (

@@ -37,7 +37,7 @@ function PastThoughts({ plan }: { plan: ReturnType<typeof planPastThoughts> }) {
         onClick={() => attempt(page, () => setSampling(page, { keepThoughts: !plan.kept }))}
       >
         <History size={13} strokeWidth={1.75} aria-hidden="true" />
-        <span className="chip-label">Keep thoughts</span>
+        <span className="chip-label middle">Keep thoughts</span>
       </button>
     </Hint>
   );

@@ -5,6 +5,7 @@ import type { Settings } from "../../../app/contract/setting.ts";
 import { attempt } from "../../command/command.ts";
 import { changeSettings } from "../../command/view.ts";
 import { planWords } from "../../logic/plan.ts";
+import { Choice } from "../control/choice.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { kvChoices, kvWords } from "./kv-type.ts";
 
@@ -16,26 +17,6 @@ function Row({ label, about, children }: { label: string; about?: string; childr
         {about !== undefined && <small>{about}</small>}
       </div>
       {children}
-    </div>
-  );
-}
-
-interface ChoiceProps<T extends string> {
-  label: string;
-  value: T;
-  options: readonly (readonly [T, string])[];
-  onChange: (value: T) => void;
-}
-
-function Choice<T extends string>({ label, value, options, onChange }: ChoiceProps<T>) {
-  return (
-    <div className="choice" role="radiogroup" aria-label={label}>
-      {options.map(([key, words]) => (
-        <label key={key} className={key === value ? "on" : ""}>
-          <input type="radio" className="unseen" name={label} checked={key === value} onChange={() => onChange(key)} />
-          {words}
-        </label>
-      ))}
     </div>
   );
 }
