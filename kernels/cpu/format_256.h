@@ -1,4 +1,4 @@
-// Formats with blocks of 256 weights; the rest as in format_32.h.
+// Formats with blocks of 256 weights.
 #pragma once
 #include "kernels/cpu/format_32.h"
 
@@ -15,11 +15,7 @@ HALOGEN_INLINE void unpack_two_bits(const uint8_t* from, int at, uint8_t* codes)
   for (int i = 0; i < 32; ++i) codes[i] = from[i] >> at & 3;
 }
 
-struct FormatQ4K {
-  using Codes = NibbleCodes;
-  using Scales = SixBitScales;
-  static constexpr int64_t kElements = 256, kBytes = 144;
-  static constexpr int kOffset = -1;
+struct FormatQ4K : Format<NibbleCodes, SixBitScales, 256, 144, -1> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_half_nibbles(from + 16 + i / 2 * 32, i % 2 != 0, codes);
   }
@@ -30,11 +26,7 @@ struct FormatQ4K {
   }
 };
 
-struct FormatQ5K {
-  using Codes = FiveBitCodes;
-  using Scales = SixBitScales;
-  static constexpr int64_t kElements = 256, kBytes = 176;
-  static constexpr int kOffset = -1;
+struct FormatQ5K : Format<FiveBitCodes, SixBitScales, 256, 176, -1> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_half_nibbles(from + 48 + i / 2 * 32, i % 2 != 0, codes);
     for (int e = 0; e < 32; ++e) codes[e] |= (from[16 + e] >> i & 1) << 4;
@@ -45,11 +37,7 @@ struct FormatQ5K {
   }
 };
 
-struct FormatQ6K {
-  using Codes = SixBitCodes;
-  using Scales = SignedScales<2>;
-  static constexpr int64_t kElements = 256, kBytes = 210;
-  static constexpr int kOffset = 5;
+struct FormatQ6K : SignedFormat<FormatQ6K, SixBitCodes, 2, 210, 5> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     const int half = i / 4, quarter = i % 4;
     unpack_half_nibbles(from + 64 * half + 32 * (quarter & 1), quarter >= 2, codes);
@@ -57,19 +45,13 @@ struct FormatQ6K {
     unpack_two_bits(from + 128 + 32 * half, 2 * quarter, upper);
     for (int e = 0; e < 32; ++e) codes[e] |= upper[e] << 4;
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from + 208)));
-    for (int run = 0; run < 2; ++run)
-      Scales::put_scale<L>(head, block, run, row, static_cast<int8_t>(from[192 + 2 * i + run]));
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from + 208)); }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int run) {
+    return static_cast<int8_t>(from[192 + 2 * i + run]);
   }
 };
 
-struct FormatQ2K {
-  using Codes = TwoBitCodes;
-  using Scales = NibbleScales;
-  static constexpr int64_t kElements = 256, kBytes = 84;
-  static constexpr int kOffset = -1;
+struct FormatQ2K : Format<TwoBitCodes, NibbleScales, 256, 84, -1> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_two_bits(from + 16 + i / 4 * 32, i % 4 * 2, codes);
   }
@@ -80,39 +62,27 @@ struct FormatQ2K {
   }
 };
 
-struct FormatQ3K {
-  using Codes = ThreeBitCodes;
-  using Scales = SignedScales<2>;
-  static constexpr int64_t kElements = 256, kBytes = 110;
-  static constexpr int kOffset = 2;
+struct FormatQ3K : SignedFormat<FormatQ3K, ThreeBitCodes, 2, 110, 2> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_two_bits(from + 32 + i / 4 * 32, i % 4 * 2, codes);
     for (int e = 0; e < 32; ++e) codes[e] |= (from[e] >> i & 1) << 2;
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from + 108)));
-    for (int run = 0; run < 2; ++run) {
-      const int k = 2 * i + run;
-      const int low = k < 8 ? from[96 + k] & 15 : from[88 + k] >> 4;
-      Scales::put_scale<L>(head, block, run, row, (low | (from[104 + k % 4] >> k / 4 * 2 & 3) << 4) - 32);
-    }
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from + 108)); }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int run) {
+    const int k = 2 * i + run;
+    const int low = k < 8 ? from[96 + k] & 15 : from[88 + k] >> 4;
+    return (low | (from[104 + k % 4] >> k / 4 * 2 & 3) << 4) - 32;
   }
 };
 
-struct FormatIQ4XS {
-  using Codes = TableCodes<NibbleCodes, TableIQ4>;
-  using Scales = SignedScales<1>;
-  static constexpr int64_t kElements = 256, kBytes = 136;
-  static constexpr int kOffset = 7;
+struct FormatIQ4XS : SignedFormat<FormatIQ4XS, TableCodes<NibbleCodes, TableIQ4>, 1, 136, 7> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_nibbles(from + 8 + 16 * i, codes);
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)));
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)); }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int) {
     const int low = from[4 + i / 2] >> i % 2 * 4 & 15, upper = unaligned<uint16_t>(from + 2) >> 2 * i & 3;
-    Scales::put_scale<L>(head, block, 0, row, (low | upper << 4) - 32);
+    return (low | upper << 4) - 32;
   }
 };
 

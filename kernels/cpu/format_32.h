@@ -1,8 +1,6 @@
-// Formats with blocks of 32 weights. kOffset: the codes are unsigned with 2^kOffset for zero; below zero: none, a
-// minimum does it. unpack() gives the codes of the i-th 32 of a block of the file, pack_scales() puts its scales.
+// Formats with blocks of 32 weights.
 #pragma once
-#include "kernels/cpu/code.h"
-#include "kernels/cpu/scale.h"
+#include "kernels/cpu/format.h"
 
 namespace halogen::kernel {
 
@@ -20,71 +18,31 @@ HALOGEN_INLINE void unpack_fifth(uint32_t bits, uint8_t* codes) {
   }
 }
 
-struct FormatQ4_0 {
-  using Codes = NibbleCodes;
-  using Scales = HalfScales<2>;
-  static constexpr int64_t kElements = 32, kBytes = 18;
-  static constexpr int kOffset = 3;
+struct FormatQ4_0 : HalfFormat<NibbleCodes, HalfScales<2>, 32, 18, 3> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) { unpack_nibbles(from + 2, codes); }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t block, int64_t row) {
-    Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
-  }
 };
 
-struct FormatQ4_1 {
-  using Codes = NibbleCodes;
-  using Scales = HalfMinimumScales;
-  static constexpr int64_t kElements = 32, kBytes = 20;
-  static constexpr int kOffset = -1;
+struct FormatQ4_1 : MinimumFormat<NibbleCodes, 20> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) { unpack_nibbles(from + 4, codes); }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t, int64_t row) {
-    Scales::put_scale<L>(head, row, unaligned<uint16_t>(from), unaligned<uint16_t>(from + 2));
-  }
 };
 
-struct FormatQ5_0 {
-  using Codes = FiveBitCodes;
-  using Scales = HalfScales<2>;
-  static constexpr int64_t kElements = 32, kBytes = 22;
-  static constexpr int kOffset = 4;
+struct FormatQ5_0 : HalfFormat<FiveBitCodes, HalfScales<2>, 32, 22, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) {
     unpack_nibbles(from + 6, codes);
     unpack_fifth(unaligned<uint32_t>(from + 2), codes);
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t block, int64_t row) {
-    Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
-  }
 };
 
-struct FormatQ5_1 {
-  using Codes = FiveBitCodes;
-  using Scales = HalfMinimumScales;
-  static constexpr int64_t kElements = 32, kBytes = 24;
-  static constexpr int kOffset = -1;
+struct FormatQ5_1 : MinimumFormat<FiveBitCodes, 24> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) {
     unpack_nibbles(from + 8, codes);
     unpack_fifth(unaligned<uint32_t>(from + 4), codes);
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t, int64_t row) {
-    Scales::put_scale<L>(head, row, unaligned<uint16_t>(from), unaligned<uint16_t>(from + 2));
-  }
 };
 
-struct FormatQ8_0 {
-  using Codes = ByteCodes;
-  using Scales = HalfScales<2>;
-  static constexpr int64_t kElements = 32, kBytes = 34;
-  static constexpr int kOffset = 7;
+struct FormatQ8_0 : HalfFormat<ByteCodes, HalfScales<2>, 32, 34, 7> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) {
     for (int i = 0; i < 32; ++i) codes[i] = from[2 + i] ^ 0x80;
-  }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t block, int64_t row) {
-    Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
   }
 };
 
@@ -98,23 +56,11 @@ struct TableFloat4 {
   static constexpr uint8_t kValues[16] = {16, 17, 18, 19, 20, 22, 24, 28, 16, 15, 14, 13, 12, 10, 8, 4};
 };
 
-struct FormatIQ4NL {
-  using Codes = TableCodes<NibbleCodes, TableIQ4>;
-  using Scales = HalfScales<2>;
-  static constexpr int64_t kElements = 32, kBytes = 18;
-  static constexpr int kOffset = 7;
+struct FormatIQ4NL : HalfFormat<TableCodes<NibbleCodes, TableIQ4>, HalfScales<2>, 32, 18, 7> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) { unpack_nibbles(from + 2, codes); }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t block, int64_t row) {
-    Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
-  }
 };
 
-struct FormatMXFP4 {
-  using Codes = TableCodes<NibbleCodes, TableFloat4>;
-  using Scales = PowerScales;
-  static constexpr int64_t kElements = 32, kBytes = 17;
-  static constexpr int kOffset = 4;
+struct FormatMXFP4 : Format<TableCodes<NibbleCodes, TableFloat4>, PowerScales, 32, 17, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int, uint8_t* codes) { unpack_nibbles(from + 1, codes); }
   template <int L>
   HALOGEN_INLINE static void pack_scales(const uint8_t* from, int, uint8_t* head, int64_t block, int64_t row) {

@@ -37,67 +37,45 @@ HALOGEN_INLINE uint32_t even_signs(uint32_t seven) {
   return (seven & 127) | ((odd ^ odd >> 1) & 1) << 7;
 }
 
-struct FormatIQ2XXS {
-  using Codes = TableCodes<ThreeBitCodes, TableIQ2>;
-  using Scales = SignedScales<1>;
-  static constexpr int64_t kElements = 256, kBytes = 66;
-  static constexpr int kOffset = 6;
+struct FormatIQ2XXS : SignedFormat<FormatIQ2XXS, TableCodes<ThreeBitCodes, TableIQ2>, 1, 66, 6> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     const uint8_t* run = from + 2 + 8 * i;
     const uint32_t word = unaligned<uint32_t>(run + 4);
     for (int k = 0; k < 4; ++k) unpack_eight(iq2_xxs_grid[run[k]], even_signs(word >> 7 * k & 127), codes + 8 * k);
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)) / 8);
-    const uint32_t word = unaligned<uint32_t>(from + 6 + 8 * i);
-    Scales::put_scale<L>(head, block, 0, row, static_cast<int>(2 * (word >> 28) + 1));
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)) / 8; }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int) {
+    return static_cast<int>(2 * (unaligned<uint32_t>(from + 6 + 8 * i) >> 28) + 1);
   }
 };
 
-struct FormatIQ2XS {
-  using Codes = TableCodes<ThreeBitCodes, TableIQ2>;
-  using Scales = SignedScales<2>;
-  static constexpr int64_t kElements = 256, kBytes = 74;
-  static constexpr int kOffset = 6;
+struct FormatIQ2XS : SignedFormat<FormatIQ2XS, TableCodes<ThreeBitCodes, TableIQ2>, 2, 74, 6> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int k = 0; k < 4; ++k) {
       const uint32_t word = unaligned<uint16_t>(from + 2 + 8 * i + 2 * k);
       unpack_eight(iq2_xs_grid[word & 511], even_signs(word >> 9), codes + 8 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)) / 8);
-    for (int run = 0; run < 2; ++run)
-      Scales::put_scale<L>(head, block, run, row, 2 * (from[66 + i] >> 4 * run & 15) + 1);
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)) / 8; }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int run) {
+    return 2 * (from[66 + i] >> 4 * run & 15) + 1;
   }
 };
 
-struct FormatIQ2S {
-  using Codes = TableCodes<ThreeBitCodes, TableIQ2>;
-  using Scales = SignedScales<2>;
-  static constexpr int64_t kElements = 256, kBytes = 82;
-  static constexpr int kOffset = 6;
+struct FormatIQ2S : SignedFormat<FormatIQ2S, TableCodes<ThreeBitCodes, TableIQ2>, 2, 82, 6> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int k = 0; k < 4; ++k) {
       const int index = from[2 + 4 * i + k] | (from[66 + i] >> 2 * k & 3) << 8;
       unpack_eight(iq2_s_grid[index], from[34 + 4 * i + k], codes + 8 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)) / 8);
-    for (int run = 0; run < 2; ++run)
-      Scales::put_scale<L>(head, block, run, row, 2 * (from[74 + i] >> 4 * run & 15) + 1);
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)) / 8; }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int run) {
+    return 2 * (from[74 + i] >> 4 * run & 15) + 1;
   }
 };
 
-struct FormatIQ3XXS {
-  using Codes = TableCodes<NibbleCodes, TableIQ3XXS>;
-  using Scales = SignedScales<1>;
-  static constexpr int64_t kElements = 256, kBytes = 98;
-  static constexpr int kOffset = 6;
+struct FormatIQ3XXS : SignedFormat<FormatIQ3XXS, TableCodes<NibbleCodes, TableIQ3XXS>, 1, 98, 6> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     const uint32_t word = unaligned<uint32_t>(from + 66 + 4 * i);
     for (int k = 0; k < 8; ++k) {
@@ -105,73 +83,53 @@ struct FormatIQ3XXS {
       unpack_four(iq3_xxs_grid[from[2 + 8 * i + k]], signs, codes + 4 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)) / 4);
-    const uint32_t word = unaligned<uint32_t>(from + 66 + 4 * i);
-    Scales::put_scale<L>(head, block, 0, row, static_cast<int>(2 * (word >> 28) + 1));
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)) / 4; }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int) {
+    return static_cast<int>(2 * (unaligned<uint32_t>(from + 66 + 4 * i) >> 28) + 1);
   }
 };
 
-struct FormatIQ3S {
-  using Codes = TableCodes<NibbleCodes, TableIQ3S>;
-  using Scales = SignedScales<1>;
-  static constexpr int64_t kElements = 256, kBytes = 110;
-  static constexpr int kOffset = 4;
+struct FormatIQ3S : SignedFormat<FormatIQ3S, TableCodes<NibbleCodes, TableIQ3S>, 1, 110, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int k = 0; k < 8; ++k) {
       const int index = from[2 + 8 * i + k] | (from[66 + i] >> k & 1) << 8;
       unpack_four(iq3_s_grid[index], from[74 + 4 * i + k / 2] >> k % 2 * 4, codes + 4 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)));
-    Scales::put_scale<L>(head, block, 0, row, 2 * (from[106 + i / 2] >> i % 2 * 4 & 15) + 1);
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)); }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int) {
+    return 2 * (from[106 + i / 2] >> i % 2 * 4 & 15) + 1;
   }
 };
 
-struct FormatIQ1S {
-  using Codes = TableCodes<ThreeBitCodes, TableIQ1>;
-  using Scales = SignedScales<1>;
-  static constexpr int64_t kElements = 256, kBytes = 50;
-  static constexpr int kOffset = 4;
+struct FormatIQ1S : SignedFormat<FormatIQ1S, TableCodes<ThreeBitCodes, TableIQ1>, 1, 50, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     const int word = unaligned<uint16_t>(from + 34 + 2 * i);
     for (int k = 0; k < 4; ++k) {
       unpack_eight(iq1_grid[from[2 + 4 * i + k] | (word >> 3 * k & 7) << 8], word >> 15 != 0 ? 255 : 0, codes + 8 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_factor<L>(head, row, half_value(unaligned<uint16_t>(from)) / 8);
-    Scales::put_scale<L>(head, block, 0, row, 2 * (unaligned<uint16_t>(from + 34 + 2 * i) >> 12 & 7) + 1);
+  HALOGEN_INLINE static float factor(const uint8_t* from) { return half_value(unaligned<uint16_t>(from)) / 8; }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int) {
+    return 2 * (unaligned<uint16_t>(from + 34 + 2 * i) >> 12 & 7) + 1;
   }
 };
 
-struct FormatIQ1M {
-  using Codes = TableCodes<ThreeBitCodes, TableIQ1>;
-  using Scales = SignedScales<2>;
-  static constexpr int64_t kElements = 256, kBytes = 56;
-  static constexpr int kOffset = 4;
+struct FormatIQ1M : SignedFormat<FormatIQ1M, TableCodes<ThreeBitCodes, TableIQ1>, 2, 56, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int k = 0; k < 4; ++k) {
       const int upper = from[32 + 2 * i + k / 2] >> k % 2 * 4 & 15;
       unpack_eight(iq1_grid[from[4 * i + k] | (upper & 7) << 8], upper >= 8 ? 255 : 0, codes + 8 * k);
     }
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) {
-      int half = 0;
-      for (int k = 0; k < 4; ++k) half |= unaligned<uint16_t>(from + 48 + 2 * k) >> 12 << 4 * k;
-      Scales::put_factor<L>(head, row, half_value(static_cast<uint16_t>(half)) / 8);
-    }
-    for (int run = 0; run < 2; ++run) {
-      const int k = 2 * i + run;
-      Scales::put_scale<L>(head, block, run, row,
-                           2 * (unaligned<uint16_t>(from + 48 + k / 4 * 2) >> k % 4 * 3 & 7) + 1);
-    }
+  HALOGEN_INLINE static float factor(const uint8_t* from) {
+    int half = 0;
+    for (int k = 0; k < 4; ++k) half |= unaligned<uint16_t>(from + 48 + 2 * k) >> 12 << 4 * k;
+    return half_value(static_cast<uint16_t>(half)) / 8;
+  }
+  HALOGEN_INLINE static int scale(const uint8_t* from, int i, int run) {
+    const int k = 2 * i + run;
+    return 2 * (unaligned<uint16_t>(from + 48 + k / 4 * 2) >> k % 4 * 3 & 7) + 1;
   }
 };
 

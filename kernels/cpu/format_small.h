@@ -1,14 +1,10 @@
-// Formats of one, two and four bits per weight in blocks of 64, 128 and 256; the rest as in format_32.h.
+// Formats of one, two and four bits per weight in blocks of 64, 128 and 256.
 #pragma once
 #include "kernels/cpu/format_256.h"
 
 namespace halogen::kernel {
 
-struct FormatNVFP4 {
-  using Codes = TableCodes<NibbleCodes, TableFloat4>;
-  using Scales = SmallFloatScales;
-  static constexpr int64_t kElements = 64, kBytes = 36;
-  static constexpr int kOffset = 4;
+struct FormatNVFP4 : Format<TableCodes<NibbleCodes, TableFloat4>, SmallFloatScales, 64, 36, 4> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int e = 0; e < 32; ++e) codes[e] = from[4 + 16 * i + e / 16 * 8 + e % 8] >> (e % 16 < 8 ? 0 : 4) & 15;
   }
@@ -19,11 +15,7 @@ struct FormatNVFP4 {
 };
 
 // AWQ's and ParoQuant's: a zero point besides the scale.
-struct FormatAWQ4 {
-  using Codes = NibbleCodes;
-  using Scales = ZeroPointScales;
-  static constexpr int64_t kElements = 128, kBytes = 68;
-  static constexpr int kOffset = 3;
+struct FormatAWQ4 : Format<NibbleCodes, ZeroPointScales, 128, 68, 3> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_nibbles(from + 4 + 16 * i, codes);
   }
@@ -34,53 +26,25 @@ struct FormatAWQ4 {
 };
 
 // A clear bit is -1, a set one 1: codes 0 and 2.
-struct FormatQ1_0 {
-  using Codes = OneBitCodes;
-  using Scales = HalfScales<8, 4>;
-  static constexpr int64_t kElements = 128, kBytes = 18;
-  static constexpr int kOffset = 0;
+struct FormatQ1_0 : HalfFormat<OneBitCodes, HalfScales<8, 4>, 128, 18, 0> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int e = 0; e < 32; ++e) codes[e] = (from[2 + 4 * i + e / 8] >> e % 8 & 1) << 1;
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
-  }
 };
 
-struct FormatQ2_0 {
-  using Codes = TwoBitCodes;
-  using Scales = HalfScales<4, 2>;
-  static constexpr int64_t kElements = 64, kBytes = 18;
-  static constexpr int kOffset = 0;
+struct FormatQ2_0 : HalfFormat<TwoBitCodes, HalfScales<4, 2>, 64, 18, 0> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     for (int e = 0; e < 32; ++e) codes[e] = from[2 + 8 * i + e / 4] >> e % 4 * 2 & 3;
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from));
-  }
 };
 
-struct FormatTQ2_0 {
-  using Codes = TwoBitCodes;
-  using Scales = HalfScales<16, 8>;
-  static constexpr int64_t kElements = 256, kBytes = 66;
-  static constexpr int kOffset = 0;
+struct FormatTQ2_0 : HalfFormat<TwoBitCodes, HalfScales<16, 8>, 256, 66, 0, 64> {
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     unpack_two_bits(from + i / 4 * 32, i % 4 * 2, codes);
   }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from + 64));
-  }
 };
 
-struct FormatTQ1_0 {
-  using Codes = TwoBitCodes;
-  using Scales = HalfScales<16, 8>;
-  static constexpr int64_t kElements = 256, kBytes = 54;
-  static constexpr int kOffset = 0;
+struct FormatTQ1_0 : HalfFormat<TwoBitCodes, HalfScales<16, 8>, 256, 54, 0, 52> {
   // Five ternary digits to a byte: 32 bytes of the first 160 weights, 16 of the next 80, then 4 of four digits.
   HALOGEN_INLINE static void unpack(const uint8_t* from, int i, uint8_t* codes) {
     if (i < 5) {
@@ -91,10 +55,6 @@ struct FormatTQ1_0 {
     for (int e = 0; e < 16; ++e) {
       codes[16 + e] = i < 7 ? digit(from[32 + e], 2 * i - 9) : digit(from[48 + e % 4], e / 4);
     }
-  }
-  template <int L>
-  HALOGEN_INLINE static void pack_scales(const uint8_t* from, int i, uint8_t* head, int64_t block, int64_t row) {
-    if (i == 0) Scales::put_scale<L>(head, block, row, unaligned<uint16_t>(from + 52));
   }
 
  private:
