@@ -144,6 +144,8 @@ async function answer(
 function createPrinter(io: Io) {
   let shown = 0;
   let wrote = false;
+  /** What was thought last did not end a line. */
+  let thought = false;
   const clear = () => {
     if (shown > 0) io.err(`\r${" ".repeat(shown)}\r`);
     shown = 0;
@@ -161,6 +163,7 @@ function createPrinter(io: Io) {
       clear();
       if (type === "reasoning") {
         io.err(text);
+        thought = !text.endsWith("\n");
         return;
       }
       wrote = true;
@@ -168,6 +171,7 @@ function createPrinter(io: Io) {
     },
     end() {
       clear();
+      if (thought && !wrote) io.err("\n");
       if (wrote) io.out("\n");
     },
   };
