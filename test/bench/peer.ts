@@ -11,7 +11,7 @@ import { type Entrant, entrants, quickest, scratch, title } from "./entrant.ts";
 import { describeMachine, describeModel } from "./environment.ts";
 import { type BenchModel, models } from "./model.ts";
 import { readOptions } from "./option.ts";
-import { interleave } from "./round.ts";
+import { heat, interleave } from "./round.ts";
 import {
   checkTable,
   footing,
@@ -97,14 +97,34 @@ async function short({ model, path, one }: Trial) {
   return { rows, last: { prompt: model.prompt(path, prefill, rounds), ids }, goOn: quickest(all, time) };
 }
 
-async function long({ model, path, one }: Trial, running: readonly Entrant[], tokens: number): Promise<Row> {
-  const found = await interleave(running, {
+/** A quarter of the prompt first: what a setting loses by then it does not win back, and the whole takes a slow one minutes. */
+async function long({ model, path, one }: Trial, running: readonly Entrant[], tokens: number) {
+  const quarter = Math.ceil(tokens / 4);
+  const time = (entrant: Entrant, length: number, round: number) =>
+    one(entrant).time(model.prompt(path, length, round), 0);
+  const tried = await interleave(running, {
+    rounds: 1,
+    warmUp: false,
+    measure: async (entrant) => (await time(entrant, quarter, 99)).prefillMilliseconds,
+  });
+  const { stay, out } = heat(new Map([...tried].map(([entrant, [value = Number.NaN]]) => [entrant, value])));
+  const found = await interleave(stay, {
     rounds: options.longRounds,
     warmUp: false,
-    measure: (entrant, round) => one(entrant).time(model.prompt(path, tokens, 100 + round), 0),
-    race: ({ prefillMilliseconds }) => prefillMilliseconds,
+    measure: (entrant, round) => time(entrant, tokens, 100 + round),
   });
-  return row(`prefill of ${tokens}`, "tokens/s", found, (run) => perSecond(tokens, run.prefillMilliseconds), "more");
+  const notes = out.map(
+    ({ entrant, slower }) =>
+      `${title(entrant)}: not run on ${tokens} tokens, since ${quarter} took it ${slower.toFixed(2)} x the time of its engine's other setting.`,
+  );
+  const made = row(
+    `prefill of ${tokens}`,
+    "tokens/s",
+    found,
+    (run) => perSecond(tokens, run.prefillMilliseconds),
+    "more",
+  );
+  return { made, notes };
 }
 
 /** Fills `made` part by part and calls `save` after each. */
@@ -142,7 +162,9 @@ async function measure(model: BenchModel, made: ModelReport, save: (asked: Trial
   made.check = await agreement(model, path, options.threads, asked, last);
   process.stderr.write(`${checkTable(made.check)}\n`);
   part(asked);
-  made.rows.splice(2, 0, await long(trial, goOn, tokens));
+  const far = await long(trial, goOn, tokens);
+  made.rows.splice(2, 0, far.made);
+  made.notes.push(...far.notes);
   for (const each of asked.values()) await each.close();
   made.finished = true;
   part(asked);

@@ -15,6 +15,8 @@ export interface Rival {
   /** The one of its settings that came out better. */
   setting: string;
   figure: Figure;
+  /** Of its other settings. */
+  others: Record<string, Figure>;
   /** Median of the rounds' ratios, ours over theirs: what was measured next to each other is compared with each other. */
   ratio: number;
 }
@@ -38,7 +40,7 @@ function figure(numbers: readonly number[]): Figure {
   return { median: median(values), least: Math.min(...values), most: Math.max(...values), values };
 }
 
-/** `found`: the rounds of each. `higher`: whether more is better. Only settings that ran all rounds count. */
+/** `found`: the rounds of each. `higher`: whether more is better. */
 export function summarise(
   what: string,
   unit: string,
@@ -46,16 +48,22 @@ export function summarise(
   higher: boolean,
 ): Row {
   const own = [...found].find(([{ engine }]) => engine === ours)?.[1] ?? [];
-  const rivals = new Map<string, Rival>();
-  for (const [{ engine, setting }, values] of found) {
-    if (engine === ours || values.length < own.length) continue;
-    const ratio = median(own.map((value, round) => value / (values[round] ?? Number.NaN)));
-    const rival = { engine, setting, figure: figure(values), ratio };
-    const other = rivals.get(engine)?.figure.median;
-    if (other === undefined || (higher ? rival.figure.median > other : rival.figure.median < other))
-      rivals.set(engine, rival);
-  }
-  return { what, unit, ours: figure(own), rivals: [...rivals.values()] };
+  const engines = new Set([...found.keys()].map(({ engine }) => engine).filter((engine) => engine !== ours));
+  const rivals = [...engines].map((engine): Rival => {
+    const settings = [...found].filter(([entrant]) => entrant.engine === engine);
+    settings.sort(([, a], [, b]) => (higher ? 1 : -1) * (median(b) - median(a)));
+    const [best, ...rest] = settings;
+    if (best === undefined) throw new Error(`${engine} was not measured`);
+    const [{ setting }, values] = best;
+    return {
+      engine,
+      setting,
+      figure: figure(values),
+      others: Object.fromEntries(rest.map(([other, each]) => [other.setting, figure(each)])),
+      ratio: median(own.map((value, round) => value / (values[round] ?? Number.NaN))),
+    };
+  });
+  return { what, unit, ours: figure(own), rivals };
 }
 
 export interface Check {

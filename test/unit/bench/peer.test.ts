@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { decoded, distance } from "../../bench/agreement.ts";
 import { type Entrant, ours, quickest } from "../../bench/entrant.ts";
-import { interleave } from "../../bench/round.ts";
+import { heat, interleave } from "../../bench/round.ts";
 import { summarise } from "../../bench/summary.ts";
 
 const entrant = (engine: string, setting: string, attention = ""): Entrant => ({
@@ -33,21 +33,22 @@ describe("turns", () => {
     for (const entrant of [own, on, off]) expect(found.get(entrant)).toEqual([1, 2, 3]);
   });
 
-  it("leaves a setting out that is clearly slower than another of its engine, never an engine", async () => {
-    const time = new Map([
-      [own, 900],
-      [on, 100],
-      [off, 111],
-    ]);
-    const found = await interleave([own, on, off], {
-      rounds: 2,
-      warmUp: false,
-      measure: async (one) => time.get(one) ?? 0,
-      race: (value) => value,
-    });
-    expect([...found.values()].map((values) => values.length)).toEqual([2, 2, 1]);
-    const [rival] = summarise("", "", found, false).rivals;
-    expect(rival?.setting).toBe("on");
+  it("leaves a setting out that is clearly slower than another of its engine, never an engine", () => {
+    const slow = heat(
+      new Map([
+        [own, 900],
+        [on, 100],
+        [off, 150],
+      ]),
+    );
+    expect(slow).toEqual({ stay: [own, on], out: [{ entrant: off, slower: 1.5 }] });
+    const near = heat(
+      new Map([
+        [on, 110],
+        [off, 100],
+      ]),
+    );
+    expect(near).toEqual({ stay: [on, off], out: [] });
   });
 
   it("knows the quicker of two settings with the same attention", () => {
@@ -73,6 +74,7 @@ describe("summary", () => {
           engine: "llama.cpp",
           setting: "on",
           figure: { median: 10, least: 5, most: 10, values: [5, 10, 10] },
+          others: { off: { median: 4, least: 4, most: 4, values: [4, 4, 4] } },
           ratio: 3,
         },
       ],
