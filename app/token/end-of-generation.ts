@@ -17,12 +17,13 @@ export function findEndTokens(
     const id = special[key];
     if (id !== undefined && id >= 0 && id < count) ids.add(id);
   }
-  const texts = new Set(tokens.map((token) => token.text));
-  // In the harmony format <|end|> only ends a channel; the reply goes on in the next one.
-  const harmony = texts.has("<|return|>") && texts.has("<|call|>");
   for (const token of tokens) {
-    if (endTexts.has(token.text) && !(harmony && token.text === "<|end|>")) ids.add(token.id);
+    if (endTexts.has(token.text)) ids.add(token.id);
     if (token.text === endOfSequence && token.type === tokenType.control) ids.add(token.id);
   }
+  // In the harmony format <|end|> only ends a channel, whatever a key says; the reply goes on in the next one.
+  const named = (text: string): SpecialToken | undefined => tokens.find((token) => token.text === text);
+  const end = named("<|end|>");
+  if (end !== undefined && named("<|return|>") !== undefined && named("<|call|>") !== undefined) ids.delete(end.id);
   return ids;
 }

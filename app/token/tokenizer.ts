@@ -37,8 +37,11 @@ export interface Tokenizer {
   /** The bytes a token prints; of a control token too. */
   tokenBytes(id: number): Uint8Array;
   isControl(id: number): boolean;
-  /** A fresh stream. `shown`: control tokens that are printed all the same, e.g. thinking tags. */
-  detokenizer(shown?: ReadonlySet<number>): Detokenizer;
+  /**
+   * A fresh stream. `shown`: control tokens that are printed all the same, e.g. thinking tags. `continues`: text stands before it, so that its
+   * first space is one between words.
+   */
+  detokenizer(shown?: ReadonlySet<number>, continues?: boolean): Detokenizer;
   decode(ids: Iterable<number>, shown?: ReadonlySet<number>): string;
 }
 
@@ -61,8 +64,8 @@ export function createTokenizer(vocabulary: Vocabulary): Tokenizer {
     );
     return ids;
   };
-  const detokenizer = (shown?: ReadonlySet<number>): Detokenizer =>
-    createDetokenizer(tokens, { pieces: built.pieces, dropFirstSpace: built.spacePrefix, shown: shown ?? new Set() });
+  const detokenizer = (shown: ReadonlySet<number> = new Set(), continues = false): Detokenizer =>
+    createDetokenizer(tokens, { pieces: built.pieces, dropFirstSpace: built.spacePrefix && !continues, shown });
 
   return {
     count: tokens.count,

@@ -6,7 +6,7 @@
  * template that splits or tests its input), only the control tokens inside the texts are replaced by such characters, and put back as plain
  * text. A mark is one character, so no template can cut it in two.
  */
-import type { TemplateMessage } from "../../app/chat/template-input.ts";
+import { type TemplateMessage, thoughtFields } from "../../app/chat/template-input.ts";
 import { HalogenError } from "../../app/error.ts";
 import type { Span } from "../../app/token/special.ts";
 
@@ -23,7 +23,7 @@ export function renderFenced(options: FenceOptions): Span[] {
   const plain = render(messages);
   const free = freeCharacters([
     plain,
-    ...messages.flatMap((message) => [message.content, message.reasoning_content ?? ""]),
+    ...messages.flatMap((message) => [message.content, ...thoughtFields.map((field) => message[field] ?? "")]),
   ]);
   return marked(messages, render, plain, free) ?? replaced(options, free);
 }
@@ -105,11 +105,12 @@ function replaced({ messages, render, find }: FenceOptions, free: () => string):
 }
 
 function mapTexts(message: TemplateMessage, map: (text: string) => string): TemplateMessage {
-  return {
-    ...message,
-    content: map(message.content),
-    ...(message.reasoning_content === undefined ? {} : { reasoning_content: map(message.reasoning_content) }),
-  };
+  const mapped = { ...message, content: map(message.content) };
+  for (const field of thoughtFields) {
+    const thought = message[field];
+    if (thought !== undefined) mapped[field] = map(thought);
+  }
+  return mapped;
 }
 
 /** Gives, one after another, the private-use characters that occur in none of the texts. */

@@ -117,7 +117,8 @@ export function startTurn(options: TurnOptions): Turn {
         if (!abort.signal.aborted) progress(phase, done, total);
       },
     );
-    const text = tokenizer.detokenizer(shown);
+    const begun = options.continues && options.reply.blocks.some((block) => block.text !== "");
+    const text = tokenizer.detokenizer(shown, begun);
     const stop = createStopMatcher([...stops, ...(chosen.stop ?? [])]);
     const take = (part: string, tokens: number): void => {
       reply.add(prompt.splitter.push(stop.push(part)), tokens, prompt.splitter.inside);

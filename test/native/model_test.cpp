@@ -78,16 +78,11 @@ TEST(model_unsupported_formats_are_named) {
   };
   EQUAL(text(load_refused("model.unsupported_format", with_type(24)), "format"), "I8");
   EQUAL(text(load_refused("model.unsupported_format", with_type(31)), "format"), "Q4_0_4_4");
+  // bitnet.cpp's, in whatever architecture.
+  EQUAL(text(load_refused("model.unsupported_format", with_type(36)), "format"), "I2_S");
   const Error unknown = load_refused("model.unsupported_format", with_type(4242));
   EQUAL(number(unknown, "type"), 4242);
   EQUAL(text(unknown, "tensor"), "blk.0.attn_q.weight");
-}
-
-TEST(model_formats_of_another_program_are_named) {
-  GgufMaker maker = tiny_llama({}, 1);
-  maker.key_string("general.architecture", "bitnet-b1.58");
-  maker.tensor("blk.0.attn_q.weight", {64, 64}, 36, Bytes(64 * 64 / 4, 0));
-  EQUAL(text(load_refused("model.unsupported_format", maker), "format"), "I2_S");
 }
 
 TEST(model_tensors_that_nothing_reads_are_refused) {

@@ -154,28 +154,32 @@ const forms: Form[] = [
 const folder = mkdtempSync(join(tmpdir(), "halogen-form-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-async function furthest({ tokens, logits, vocabulary }: Golden, file: Buffer): Promise<number> {
+async function scoresOf(tokens: Int32Array, file: Buffer): Promise<Float32Array> {
   const path = join(folder, "model.gguf");
   writeFileSync(path, file);
   const engine = createNativeEngine({ threads: 2 });
   try {
     const { handle } = await engine.load({ path, backend: "cpu", contextLength: 256, kvType: "f32", threads: 0 });
-    const scores = await engine.score(handle, tokens, 0);
-    expect(scores).toHaveLength(logits.length);
-    let most = 0;
-    for (let at = 0; at < logits.length; at += vocabulary) {
-      const row = logits.subarray(at, at + vocabulary);
-      const peak = Math.max(...row);
-      const norm = peak + Math.log(row.reduce((sum, logit) => sum + Math.exp(logit - peak), 0));
-      for (const [i, logit] of row.entries()) {
-        const off = Math.abs(logit - norm - (scores[at + i] ?? Number.NaN));
-        if (!(off <= most)) most = off;
-      }
-    }
-    return most;
+    return await engine.score(handle, tokens, 0);
   } finally {
     await engine.close();
   }
+}
+
+async function furthest({ tokens, logits, vocabulary }: Golden, file: Buffer): Promise<number> {
+  const scores = await scoresOf(tokens, file);
+  expect(scores).toHaveLength(logits.length);
+  let most = 0;
+  for (let at = 0; at < logits.length; at += vocabulary) {
+    const row = logits.subarray(at, at + vocabulary);
+    const peak = Math.max(...row);
+    const norm = peak + Math.log(row.reduce((sum, logit) => sum + Math.exp(logit - peak), 0));
+    for (const [i, logit] of row.entries()) {
+      const off = Math.abs(logit - norm - (scores[at + i] ?? Number.NaN));
+      if (!(off <= most)) most = off;
+    }
+  }
+  return most;
 }
 
 describe("another form of the same model", () => {
@@ -194,5 +198,17 @@ describe("another form of the same model", () => {
     expect(Object.keys(more).length > 0 || changed.some((tensor) => !own.includes(tensor))).toBe(true);
     const file = writeGguf({ ...metadata, ...more }, changed);
     expect(await furthest(expected, file)).toBeLessThan(1e-3);
+  });
+
+  it("gemma3: no window, where no layer slides", async () => {
+    const { metadata, tensors, tokens } = golden("gemma3");
+    const window = "gemma3.attention.sliding_window";
+    const every: Record<string, MetadataEntry> = { ...metadata, [`${window}_pattern`]: ["u32", 1] };
+    const { [window]: named, [`${window}_pattern`]: _, ...without } = metadata;
+    expect(named).toBeDefined();
+    const logits = await scoresOf(tokens, writeGguf(every, tensors()));
+    expect(await scoresOf(tokens, writeGguf(without, tensors()))).toEqual(logits);
+    // The window does count in the golden's own file.
+    expect(await scoresOf(tokens, writeGguf(metadata, tensors()))).not.toEqual(logits);
   });
 });

@@ -12,8 +12,11 @@ import type { WrittenTensor } from "../fixtures/gguf-writer.ts";
 import { quantisers } from "../fixtures/quantise.ts";
 
 const formats = Object.keys(quantisers) as (keyof typeof quantisers)[];
-/** Nats per token, and the share of tokens whose likeliest successor is the same: rounded activations may move one token across a routing tie. */
-const most = { divergence: 5e-3, same: 0.95 } as const;
+/**
+ * Nats: of four fifths of the tokens, and of all on average; and the share of tokens whose likeliest successor is the same. Rounded activations
+ * may choose another expert where a router stands on a tie, which is one token and those that look back at it.
+ */
+const most = { usual: 5e-5, mean: 5e-3, same: 0.95 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), "halogen-quantised-"));
 const found = new Map<string, string[]>();
@@ -72,15 +75,18 @@ describe.each(goldenFamilies)("%s", (family) => {
     expect(count).toBeGreaterThan(5);
     const exact = await scores(`${family}-exact`, written, tokens, "reference");
     const actual = await scores(`${family}-${format}`, quantised, tokens, "");
-    let divergence = 0;
+    const divergences: number[] = [];
     let same = 0;
     for (let at = 0; at < exact.length; at += vocabulary) {
       const [p, q] = [exact.subarray(at, at + vocabulary), actual.subarray(at, at + vocabulary)];
-      divergence += p.reduce((sum, log, id) => sum + Math.exp(log) * (log - (q[id] ?? Number.NaN)), 0) / tokens.length;
+      divergences.push(p.reduce((sum, log, id) => sum + Math.exp(log) * (log - (q[id] ?? Number.NaN)), 0));
       same += best(p) === best(q) ? 1 / tokens.length : 0;
     }
-    found.set(family, [...(found.get(family) ?? []), divergence.toExponential(1)]);
-    expect(divergence).toBeLessThanOrEqual(most.divergence);
+    const mean = divergences.reduce((sum, each) => sum + each, 0) / tokens.length;
+    const usual = divergences.toSorted((a, b) => a - b)[Math.floor(tokens.length * 0.8)];
+    found.set(family, [...(found.get(family) ?? []), mean.toExponential(1)]);
+    expect(usual).toBeLessThanOrEqual(most.usual);
+    expect(mean).toBeLessThanOrEqual(most.mean);
     expect(same).toBeGreaterThanOrEqual(most.same);
   });
 });

@@ -7,8 +7,8 @@ import { createNativeEngine } from "../../native/index.ts";
 import { blockFormats } from "../fixtures/quantised-model.ts";
 import { goldenFormats, measureFormat } from "./format-measure.ts";
 
-/** Nats a token and share of tokens. Rounded activations may cost this much; the reference kernels round nothing but floats. */
-const limits = { "": { kl: 1e-3, same: 0.95 }, reference: { kl: 1e-6, same: 1 } } as const;
+/** Nats a token and share of tokens: thirty times what was seen (docs/models.md). */
+const most = { kl: 1e-6, same: 1 } as const;
 
 const folder = mkdtempSync(join(tmpdir(), "halogen-format-"));
 const found = new Map<string, string[]>();
@@ -34,8 +34,8 @@ describe.each(["", "reference"] as const)("kernels %j", (cpuVariant) => {
     try {
       const { kl, same, tokens } = await measureFormat(engine, format, folder);
       found.set(format, [...(found.get(format) ?? []), `${kl.toExponential(1)} (${same} of ${tokens})`]);
-      expect(kl).toBeLessThanOrEqual(limits[cpuVariant].kl);
-      expect(same / tokens).toBeGreaterThanOrEqual(limits[cpuVariant].same);
+      expect(kl).toBeLessThanOrEqual(most.kl);
+      expect(same / tokens).toBeGreaterThanOrEqual(most.same);
     } finally {
       await engine.close();
     }

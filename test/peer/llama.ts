@@ -12,7 +12,7 @@ export interface Peer {
 }
 
 /** `path` of the GGUF file. The caller closes it. */
-export async function openPeer(path: string, { threads = 1 } = {}): Promise<Peer> {
+export async function openPeer(path: string, { threads = 1, vocabOnly = false } = {}): Promise<Peer> {
   const llama = await getLlama({
     gpu: false,
     build: "never",
@@ -20,7 +20,7 @@ export async function openPeer(path: string, { threads = 1 } = {}): Promise<Peer
     logLevel: LlamaLogLevel.error,
     maxThreads: threads,
   });
-  const model = await llama.loadModel({ modelPath: path, gpuLayers: 0 });
+  const model = await llama.loadModel({ modelPath: path, gpuLayers: 0, vocabOnly });
   const packageFile = new URL("node_modules/node-llama-cpp/package.json", import.meta.url);
   const { version } = JSON.parse(readFileSync(packageFile, "utf8")) as { version: string };
   return {

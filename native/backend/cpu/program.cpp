@@ -33,6 +33,15 @@ void require_format(const KernelSet& kernels, const gguf::Tensor& tensor, const 
   const std::string name = format != nullptr ? format->name : "type " + std::to_string(tensor.type_id);
   const std::string where = "tensor \"" + std::string(tensor.name) + "\"";
   const Detail detail{{"tensor", std::string(tensor.name)}, {"format", name}, {"type", tensor.type_id}};
+  // bitnet.cpp's format took the number of one that GGUF had retired; its scale stands outside of the blocks.
+  constexpr uint32_t i2_s = 36;
+  if (tensor.type_id == i2_s) {
+    throw Error(code::model_unsupported_format,
+                "This file is fine; Halogen does not know the weight format I2_S, which is bitnet.cpp's own (" + where +
+                    ").",
+                "Download this model as TQ2_0, TQ1_0 or F16.",
+                {{"tensor", std::string(tensor.name)}, {"format", "I2_S"}, {"type", tensor.type_id}});
+  }
   if (format != nullptr && format->bytes == 0) {
     throw Error(code::model_unsupported_format,
                 "Format " + name + " (" + where + ") was retired from GGUF; no program writes it now.",

@@ -6,18 +6,7 @@
 namespace halogen::model {
 namespace {
 
-Dense bitnet(const Header& header) {
-  // bitnet.cpp's I2_S took the number of a format that GGUF had retired; its scale stands outside of the blocks.
-  constexpr uint32_t i2_s = 36;
-  for (const gguf::Tensor& tensor : header.file().tensors()) {
-    if (tensor.type_id != i2_s) continue;
-    throw Error(
-        code::model_unsupported_format,
-        "This file is fine; Halogen does not know the weight format I2_S, which is bitnet.cpp's own (tensor \"" +
-            std::string(tensor.name) + "\").",
-        "Download this model as TQ2_0, TQ1_0 or F16.",
-        {{"tensor", std::string(tensor.name)}, {"format", "I2_S"}, {"type", tensor.type_id}});
-  }
+Dense bitnet() {
   Dense kind;
   kind.pairing = Pairing::halves;
   kind.inner_norms = true;
@@ -27,11 +16,11 @@ Dense bitnet(const Header& header) {
 }  // namespace
 
 Description describe_bitnet(const Header& header) {
-  return describe_dense(header, bitnet(header));
+  return describe_dense(header, bitnet());
 }
 
 Description describe_bitnet_squared(const Header& header) {
-  Dense kind = bitnet(header);
+  Dense kind = bitnet();
   kind.activation = Gate::squared;
   return describe_dense(header, kind);
 }

@@ -14,8 +14,9 @@ Description describe_gemma3(const Header& header) {
   kind.head_norms = true;
   kind.output_norms = true;
   kind.activation = Gate::gelu;
-  kind.sliding = {header.sliding_layers(layers, 6), header.whole("attention.sliding_window", 1, int64_t{1} << 31),
-                  10000, false};
+  // Converters leave the window out where no layer slides.
+  const int64_t window = header.whole_or("attention.sliding_window", 0, 0, int64_t{1} << 31);
+  if (window > 0) kind.sliding = {header.sliding_layers(layers, 6), window, 10000, false};
   kind.adjust = [&](int64_t, Attention& attention) {
     // The 27B, known by its depth as in the makers' code, scales queries by the width per head instead of the head.
     if (layers == 62) {

@@ -50,6 +50,11 @@ describe("a stream of SentencePiece tokens", () => {
     expect(tokenizer.decode([firstPiece, firstPiece, firstPiece + 2])).toBe("hello hellox");
   });
 
+  it("keeps the first space where text stands before it", () => {
+    const stream = tokenizer.detokenizer(new Set(), true);
+    expect(stream.push(firstPiece) + stream.push(firstPiece)).toBe(" hello hello");
+  });
+
   it("joins byte tokens to characters", () => {
     const bytes = [...Buffer.from("é", "utf8")].map((byte) => 3 + byte);
     expect(tokenizer.decode([firstPiece + 2, ...bytes])).toBe("xé");

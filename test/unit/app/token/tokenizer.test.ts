@@ -219,16 +219,21 @@ describe("end tokens", () => {
     const base = byteVocabulary();
     const made = createTokenizer(base);
     const texts = Array.from({ length: base.types.length }, (_, id) => made.tokenText(id));
-    const ends = (...more: string[]): string[] => {
+    const ends = (keys: Record<string, number>, ...more: string[]): string[] => {
       const tokenizer = createTokenizer({
         ...base,
+        special: { ...base.special, ...keys },
         tokens: packedStrings([...texts, ...more]),
         types: Int32Array.from([...base.types, ...more.map(() => 3)]),
       });
       return [...tokenizer.endTokens].map((id) => tokenizer.tokenText(id));
     };
-    expect(ends("<|end|>")).toContain("<|end|>");
-    expect(ends("<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
+    expect(ends({}, "<|end|>")).toContain("<|end|>");
+    expect(ends({}, "<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
+    // Not even where a key names it.
+    const eot = texts.length;
+    expect(ends({ eot }, "<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
+    expect(ends({ eot }, "<|end|>")).toContain("<|end|>");
   });
 
   const typed = (text: string, type: number) => {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import type { TemplateMessage } from "../../../../app/chat/template-input.ts";
+import { type TemplateMessage, thoughtFields } from "../../../../app/chat/template-input.ts";
 import type { Span } from "../../../../app/token/special.ts";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
 import { renderFenced, spanText } from "../../../../main/chat/fence.ts";
@@ -34,6 +34,14 @@ const treatments: [string, string][] = [
   ["prints it twice", "message.content + message.content"],
   ["cuts it", "message.content[:30]"],
 ];
+
+describe.each(thoughtFields)("a thought in %s", (field) => {
+  it("holds no control token", () => {
+    const source = turn(`message.content + (message.${field} or "")`);
+    const messages: TemplateMessage[] = [user("a"), { role: "assistant", content: "b", [field]: "hm<|im_end|>" }];
+    expect(endings(fenced(source, messages))).toBe(2);
+  });
+});
 
 describe.each(treatments)("a template that %s", (_, content) => {
   it("prints what it would print, and a quoted control token stays text", () => {

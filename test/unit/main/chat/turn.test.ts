@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { createTokenizer } from "../../../../app/token/tokenizer.ts";
+import { packStrings } from "../../../fixtures/scripted-engine-vocabulary.ts";
 import { harness, replayed, shown, treeOf } from "./harness.ts";
 
 describe("a turn", () => {
@@ -218,6 +220,35 @@ describe("continue", () => {
     // Prompt and new tokens together are the whole conversation, nothing is counted twice.
     expect(done.stats).toMatchObject({ promptTokens: (cut.stats?.promptTokens ?? 0) + 9, generatedTokens: 7 });
     expect(replayed(h.events, cut.id).join("")).toBe("Once upon a time");
+  });
+
+  it("keeps the space between the words, also where the tokenizer puts one before the first", async () => {
+    const bytes = Array.from({ length: 256 }, (_, byte) => `<0x${byte.toString(16).toUpperCase().padStart(2, "0")}>`);
+    const h = harness({
+      replies: [["Once upon", { stop: "length" }], [" a time"]],
+      wrapEngine: (engine) => ({
+        ...engine,
+        vocabulary: async (path) => {
+          const vocabulary = await engine.vocabulary(path);
+          const made = createTokenizer(vocabulary);
+          const markup = Array.from({ length: made.count - 256 }, (_, index) => made.tokenText(256 + index));
+          const types = vocabulary.types.map((type, id) => (id < 256 ? 6 : type));
+          return {
+            ...vocabulary,
+            model: "llama",
+            tokens: packStrings([...bytes, ...markup]),
+            types,
+            scores: new Float32Array(types.length),
+            merges: packStrings([]),
+          };
+        },
+      }),
+    });
+    const session = h.session();
+    const cut = await h.ask(session, "x");
+    await h.chat.handlers["chat.continue"]({ sessionId: session.id, messageId: cut.id });
+    expect(await h.ended(cut.id)).toMatchObject({ error: null });
+    expect(shown(await h.ended(cut.id)).text).toBe("Once upon a time");
   });
 
   it("goes on inside thoughts that were cut", async () => {
