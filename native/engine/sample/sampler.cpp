@@ -1,14 +1,31 @@
 #include "native/engine/sample/sampler.h"
 
-#include <random>
+#ifdef __linux__
+#include <sys/random.h>
 
+#include <cerrno>
+#else
+#include <random>
+#endif
+
+#include "native/engine/error.h"
 #include "native/engine/sample/random.h"
 
 namespace halogen::sample {
 
 uint64_t fresh_seed() {
   // 32 bits, which every client can show and send back.
+#ifdef __linux__
+  // std::random_device would ask for a C library of 2022: Ubuntu 22.04 has an older one.
+  uint32_t seed = 0;
+  if (getrandom(&seed, sizeof seed, 0) != sizeof seed) {
+    throw Error(code::engine_unavailable, "The system gave no random number for the seed.", "Set a seed.",
+                {{"errno", errno}});
+  }
+  return seed;
+#else
   return std::random_device{}() & 0xffffffffu;
+#endif
 }
 
 Sampler::Sampler(const Sampling& sampling, uint64_t seed)
