@@ -2,7 +2,8 @@
  * Splits a reply of channels (OpenAI's harmony format): each part is a header that names its channel, then text. Headers are markup, and hold
  * more than the name: a recipient, the kind of content. What only looks like a header stays text.
  */
-import type { Piece, PieceKind, ThinkingSplitter, ThinkingStart } from "./thinking.ts";
+import { createHeld, type Piece, pushThrough } from "./piece.ts";
+import type { ThinkingSplitter, ThinkingStart } from "./thinking.ts";
 
 /** The marks of a header in the order in which they may stand; the last one is always there. */
 export const channelMarks = ["<|end|>", "<|start|>", "<|channel|>", "<|constrain|>", "<|message|>"] as const;
@@ -64,23 +65,16 @@ export function channelHeader(kind: "reasoning" | "text", first: boolean): strin
 export function createChannelSplitter(start: ThinkingStart): ThinkingSplitter {
   let kind: "reasoning" | "text" = start === "reasoning" ? "reasoning" : "text";
   let state: "first" | "begun" | "text" = start === "open" ? "first" : "begun";
-  let held = "";
+  const held = createHeld();
+  const { take } = held;
 
-  const take = (pieces: Piece[], as: PieceKind, length: number): void => {
-    if (length === 0) return;
-    const text = held.slice(0, length);
-    held = held.slice(length);
-    const last = pieces[pieces.length - 1];
-    if (last !== undefined && last.kind === as) last.text += text;
-    else pieces.push({ kind: as, text });
-  };
   /** White space before a header is not part of a thought. */
   const takeText = (pieces: Piece[], end: number): void =>
-    take(pieces, kind, kind === "text" ? end : held.slice(0, end).trimEnd().length);
+    take(pieces, kind, kind === "text" ? end : held.text.slice(0, end).trimEnd().length);
 
   const step = (pieces: Piece[]): boolean => {
     if (state === "first") {
-      const header = readHeader(held, true);
+      const header = readHeader(held.text, true);
       if (header === "wait") return false;
       state = "begun";
       if (header === "none") return true;
@@ -89,21 +83,22 @@ export function createChannelSplitter(start: ThinkingStart): ThinkingSplitter {
       return true;
     }
     if (state === "begun") {
-      take(pieces, "markup", held.length - held.trimStart().length);
-      if (held === "") return false;
+      take(pieces, "markup", held.blank());
+      if (held.text === "") return false;
       state = "text";
     }
-    for (let at = held.indexOf("<"); at >= 0; at = held.indexOf("<", at + 1)) {
-      const header = readHeader(held.slice(at), false);
+    for (let at = held.text.indexOf("<"); at >= 0; at = held.text.indexOf("<", at + 1)) {
+      const header = readHeader(held.text.slice(at), false);
       if (header === "none") continue;
       takeText(pieces, at);
       if (header === "wait") return false;
-      take(pieces, "markup", header.length + (held.length - held.trimStart().length));
+      // With the white space before it, which is no part of a thought.
+      take(pieces, "markup", held.blank() + header.length);
       kind = header.kind;
       state = "begun";
       return true;
     }
-    takeText(pieces, held.length);
+    takeText(pieces, held.text.length);
     return false;
   };
 
@@ -114,18 +109,11 @@ export function createChannelSplitter(start: ThinkingStart): ThinkingSplitter {
     get place() {
       return state === "first" ? "open" : kind;
     },
-    push: (text) => {
-      held += text;
-      const pieces: Piece[] = [];
-      while (step(pieces)) {
-        // Each step that says true has moved on to another state.
-      }
-      return pieces;
-    },
+    push: (text) => pushThrough(held, text, step),
     flush: () => {
       const pieces: Piece[] = [];
       // A header that was cut off says nothing to anybody.
-      take(pieces, cutHeader.test(held) ? "markup" : kind, held.length);
+      take(pieces, cutHeader.test(held.text) ? "markup" : kind, held.text.length);
       return pieces;
     },
   };

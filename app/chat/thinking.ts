@@ -3,6 +3,7 @@
  * breaks around them are pieces of kind "markup", which are not shown.
  */
 import { channelHeader, channelMarks, createChannelSplitter } from "./channel.ts";
+import { createHeld, type Piece, pushThrough } from "./piece.ts";
 import { longestPending } from "./stop.ts";
 
 export interface ThinkingTags {
@@ -140,13 +141,6 @@ export function findTagsAround(prompt: string, thought: string, without: string)
   return paired || (open !== close && !without.includes(open)) ? { open, close, spacing: spacing(close) } : null;
 }
 
-export type PieceKind = "text" | "reasoning" | "markup";
-
-export interface Piece {
-  kind: PieceKind;
-  text: string;
-}
-
 /** Where a reply begins: `open` may still open a think block, `reasoning` is inside one, `text` is past it. */
 export type ThinkingStart = "open" | "reasoning" | "text";
 
@@ -172,17 +166,8 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
   // "opened" and "closed" swallow the line breaks that belong to a tag.
   let state: "open" | "opened" | "reasoning" | "closed" | "text" =
     start === "reasoning" ? "opened" : start === "text" ? "closed" : "open";
-  let held = "";
-
-  const take = (pieces: Piece[], kind: PieceKind, length: number): void => {
-    if (length === 0) return;
-    const text = held.slice(0, length);
-    held = held.slice(length);
-    const last = pieces[pieces.length - 1];
-    if (last !== undefined && last.kind === kind) last.text += text;
-    else pieces.push({ kind, text });
-  };
-  const blank = (): number => held.length - held.trimStart().length;
+  const held = createHeld();
+  const { take, blank } = held;
 
   const answers = tags.answers ?? [];
   /** What ends a think block, and what leads on from an answer. */
@@ -191,7 +176,7 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
 
   /** Takes one of `heads` off the front as markup; "wait" while what is held may still become one. */
   const takeHead = (pieces: Piece[], heads: readonly string[], lead: number): "taken" | "wait" | "none" => {
-    const rest = held.slice(lead);
+    const rest = held.text.slice(lead);
     const head = heads.find((each) => rest.startsWith(each));
     if (head !== undefined) {
       take(pieces, "markup", lead + head.length);
@@ -204,23 +189,23 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
     let first = -1;
     let turn: ThinkingTurn | null = null;
     for (const each of turns) {
-      const at = held.indexOf(each.markup);
+      const at = held.text.indexOf(each.markup);
       if (at < 0 || (first >= 0 && at >= first)) continue;
       first = at;
       turn = each;
     }
-    const before = (end: number): number => (kind === "text" ? end : held.slice(0, end).trimEnd().length);
+    const before = (end: number): number => (kind === "text" ? end : held.text.slice(0, end).trimEnd().length);
     if (turn === null) {
       // White space may turn out to stand before the closing tag.
       const pending = longestPending(
-        held,
+        held.text,
         turns.map(({ markup }) => markup),
       );
-      take(pieces, kind, before(held.length - pending));
+      take(pieces, kind, before(held.text.length - pending));
       return false;
     }
     take(pieces, kind, before(first));
-    take(pieces, "markup", held.indexOf(turn.markup) + turn.markup.length);
+    take(pieces, "markup", held.text.indexOf(turn.markup) + turn.markup.length);
     state = turn.to === "text" ? "closed" : "opened";
     return true;
   };
@@ -244,7 +229,7 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
     }
     if (state === "opened" || state === "closed") {
       take(pieces, "markup", blank());
-      if (held === "") return false;
+      if (held.text === "") return false;
       if (state === "closed") {
         const head = takeHead(pieces, answers, 0);
         if (head === "taken") return true;
@@ -264,17 +249,10 @@ export function createThinkingSplitter(tags: ThinkingTags, start: ThinkingStart)
       if (state === "open") return "open";
       return state === "closed" || state === "text" ? "text" : "reasoning";
     },
-    push: (text) => {
-      held += text;
-      const pieces: Piece[] = [];
-      while (step(pieces)) {
-        // Each step that says true has moved on to another state.
-      }
-      return pieces;
-    },
+    push: (text) => pushThrough(held, text, step),
     flush: () => {
       const pieces: Piece[] = [];
-      take(pieces, state === "opened" || state === "reasoning" ? "reasoning" : "text", held.length);
+      take(pieces, state === "opened" || state === "reasoning" ? "reasoning" : "text", held.text.length);
       return pieces;
     },
   };

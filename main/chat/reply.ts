@@ -1,5 +1,5 @@
 /** The assistant message that grows: pieces become blocks, blocks become deltas and flushes. */
-import type { Piece } from "../../app/chat/thinking.ts";
+import type { Piece } from "../../app/chat/piece.ts";
 import type { AnyEvent } from "../../app/contract/event.ts";
 import type { Block, Message, MessageStats, MessageStatus } from "../../app/contract/message.ts";
 import type { WireError } from "../../app/error.ts";

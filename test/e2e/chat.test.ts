@@ -1,49 +1,27 @@
 /** The whole product in a real browser with the real engine: what a person does with a chat. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { beforeEach, describe, expect, test } from "vitest";
 import {
   bodyOf,
   button,
   composer,
   grown,
-  launchBrowser,
-  openPage,
   questions,
-  type RealPage,
   replies,
+  sceneForEach,
   send,
   status,
 } from "../fixtures/real-page.ts";
-import { makeAppFolder, removeAppFolder, type ServedApp, serveApp } from "../fixtures/served-app.ts";
 
 /** Longer than the default of a second: the machine may be busy. */
 const eventually = <T>(read: () => T) => expect.poll(read, { timeout: 15_000 });
 
 const long = "Tell me a very long story about the sea, with many chapters.";
 
-let browser: Browser;
-let folder: string;
-let app: ServedApp;
-let open: RealPage;
+const scene = sceneForEach();
 let page: Page;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
-
-beforeEach(async () => {
-  folder = makeAppFolder();
-  app = await serveApp(folder);
-  open = await openPage(browser, app.address);
-  page = open.page;
-});
-afterEach(async () => {
-  const { complaints } = open;
-  await page.context().close();
-  expect(await app.close()).toBe(0);
-  removeAppFolder(folder);
-  expect(complaints).toEqual([]);
+beforeEach(() => {
+  page = scene.page;
 });
 
 describe("a conversation", () => {
@@ -135,7 +113,7 @@ describe("an engine that dies in mid-reply", () => {
     await send(page, long);
     const reply = replies(page).last();
     const before = await grown(reply, 60);
-    const [engine] = app.enginePids();
+    const [engine] = scene.app.enginePids();
     if (engine === undefined) throw new Error("there is no engine process");
     process.kill(engine, "SIGKILL");
     await status(reply, "interrupted", 10_000);
@@ -147,7 +125,7 @@ describe("an engine that dies in mid-reply", () => {
     await send(page, "Name a colour.");
     await grown(replies(page).last(), 5);
     await eventually(() => questions(page).last().innerText()).toContain("colour");
-    expect(app.enginePids()).not.toContain(engine);
+    expect(scene.app.enginePids()).not.toContain(engine);
     // The reply that was cut is still there, above: messages out of sight are not drawn.
     await page.locator("main").hover();
     await page.mouse.wheel(0, -100_000);

@@ -1,40 +1,12 @@
 /** What is set in the sampling popover reaches the real engine: its greedy reply changes accordingly. */
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "vitest";
-import {
-  bodyOf,
-  button,
-  launchBrowser,
-  openPage,
-  type RealPage,
-  replies,
-  send,
-  status,
-} from "../fixtures/real-page.ts";
-import { makeAppFolder, removeAppFolder, type ServedApp, serveApp } from "../fixtures/served-app.ts";
+import type { Page } from "playwright-core";
+import { beforeEach, expect, test } from "vitest";
+import { bodyOf, button, replies, sceneForEach, send, status } from "../fixtures/real-page.ts";
 
-let browser: Browser;
-let folder: string;
-let app: ServedApp;
-let open: RealPage;
+const scene = sceneForEach();
 let page: Page;
-
-beforeAll(async () => {
-  browser = await launchBrowser();
-});
-afterAll(() => browser?.close());
-beforeEach(async () => {
-  folder = makeAppFolder();
-  app = await serveApp(folder);
-  open = await openPage(browser, app.address);
-  page = open.page;
-});
-afterEach(async () => {
-  const { complaints } = open;
-  await page.context().close();
-  expect(await app.close()).toBe(0);
-  removeAppFolder(folder);
-  expect(complaints).toEqual([]);
+beforeEach(() => {
+  page = scene.page;
 });
 
 const box = (name: string) => page.getByRole("textbox", { name, exact: true });

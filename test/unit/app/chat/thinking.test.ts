@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Piece } from "../../../../app/chat/piece.ts";
 import {
   createThinkingSplitter,
   findTagsAround,
   findThinkingTags,
   knownTags,
   markupOf,
-  type Piece,
   type ThinkingStart,
   thinkingStart,
 } from "../../../../app/chat/thinking.ts";
