@@ -17,7 +17,8 @@ export async function openPeer(path: string, { threads = 1, vocabOnly = false } 
     gpu: false,
     build: "never",
     skipDownload: true,
-    logLevel: LlamaLogLevel.error,
+    // It looks for the weights of a vocabulary too, and complains that there are none.
+    logLevel: vocabOnly ? LlamaLogLevel.fatal : LlamaLogLevel.error,
     maxThreads: threads,
   });
   const model = await llama.loadModel({ modelPath: path, gpuLayers: 0, vocabOnly });
