@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createNativeEngine } from "../../native/index.ts";
-import { type Golden, golden, portableValues } from "../fixtures/architecture.ts";
+import { floats, type Golden, golden, made, portableValues } from "../fixtures/architecture.ts";
 import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
 
 interface Form {
@@ -15,15 +15,6 @@ interface Form {
   tensors?: (own: WrittenTensor[]) => WrittenTensor[];
   more?: Record<string, MetadataEntry>;
 }
-
-const floats = ({ bytes }: WrittenTensor): Float32Array =>
-  new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-const made = (name: string, ne: readonly number[], values: Float32Array): WrittenTensor => ({
-  name,
-  ne,
-  type: 0,
-  bytes: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
-});
 
 /** Query, key and value of each block in one tensor. */
 function joinProjections(own: WrittenTensor[]): WrittenTensor[] {

@@ -8,22 +8,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { createNativeEngine } from "../../native/index.ts";
-import { golden, portableValues } from "../fixtures/architecture.ts";
+import { floats, golden, made, portableValues } from "../fixtures/architecture.ts";
 import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
 import { nvfp4 } from "../fixtures/quantise.ts";
 
 /** KL to the exact weights, nats per token: what rounded activations cost, and what a wrong number costs at the least. */
 const right = 5e-3;
 const wrong = 0.05;
-
-const floats = ({ bytes }: WrittenTensor): Float32Array =>
-  new Float32Array(bytes.buffer, bytes.byteOffset, bytes.byteLength / 4);
-const made = (name: string, ne: readonly number[], values: Float32Array): WrittenTensor => ({
-  name,
-  ne,
-  type: 0,
-  bytes: new Uint8Array(values.buffer, values.byteOffset, values.byteLength),
-});
 
 /** Experts that are narrower than a block of 64 get inner rows of zeros: gelu(0) * 0 adds nothing. */
 function widened(own: WrittenTensor[]): WrittenTensor[] {
