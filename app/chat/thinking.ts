@@ -69,6 +69,7 @@ export const knownTags: readonly ThinkingTags[] = [
     close: "<|end|>",
     spacing: none,
     answers: ["<|begin|>assistant<|content|>", "<|content|>"],
+    turns: [{ markup: "<|end|>", to: "text" }],
     sign: "<|begin|>",
   },
   { open: "<|inner_prefix|>", close: "<|inner_suffix|>", spacing: none, sign: "<|inner_prefix|>" },

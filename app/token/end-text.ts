@@ -5,6 +5,8 @@ export const endTexts: ReadonlySet<string> = new Set([
   "<|end|>",
   "<|return|>",
   "<|call|>",
+  "<|calls|>",
+  "<|flush|>",
   "<end_of_turn>",
   "<turn|>",
   "<|endoftext|>",
@@ -12,10 +14,17 @@ export const endTexts: ReadonlySet<string> = new Set([
   "<|eom_id|>",
   "<EOT>",
   "_<EOT>",
+  "[EOT]",
+  "[EOS]",
+  "[e~[",
   "<eos>",
+  "<end_of_utterance>",
   "<|tool_response>",
   "<｜end▁of▁sentence｜>",
   "<|fim_pad|>",
   "<|repo_name|>",
   "<|file_sep|>",
 ]);
+
+/** Their first characters: a file's tokens are many, and few of them begin so. */
+export const endFirsts: ReadonlySet<string> = new Set(Array.from(endTexts, (text) => text.slice(0, 1)));

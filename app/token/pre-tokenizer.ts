@@ -38,6 +38,11 @@ const cased = (tail: string, number: string): string =>
   String.raw`${lead}${upper}*${lower}+${tail}|${lead}${upper}+${lower}*${tail}|${number}| ?[^\s\p{L}\p{N}]+[\r\n/]*|${newlines}`;
 const gpt4o = cased(`${contraction}?`, String.raw`\p{N}{1,3}`);
 const tekken = cased("", String.raw`\p{N}`);
+/** Not split: Turkish suffixes behind an apostrophe. */
+const uncontracted = String.raw`${word}|\p{N}|${punctuation}|${newlines}`;
+const seedCoder = String.raw`${contraction}|${word}|\p{N}| ?[^\s\p{L}\p{N}\r\n]+|${newlines}`;
+const minicpm5 = String.raw`${contraction}|${word}|\p{N}+|${punctuation}|${newlines}`;
+const clauses = String.raw` ?[^(\s|.,!?…。，、।۔،)]+`;
 const ascii = "[!\"#$%&'()*+,\\-.\\/:;<=>?@\\[\\\\\\]^_`\\{|\\}~]";
 const deepseek3 = String.raw`${ascii}[A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|${newlines}`;
 const han = "[一-龥ࠀ-一가-\u{D7FF}]+";
@@ -87,6 +92,10 @@ const families: Family[] = [
     expressions: [qwen2],
   },
   { names: ["qwen35"], expressions: [qwen35] },
+  { names: ["seed-coder"], expressions: [seedCoder] },
+  { names: ["minicpm5"], expressions: [String.raw`\p{N}{1,3}`, minicpm5], ignoreMerges: true },
+  { names: ["ufakzeka"], expressions: [uncontracted] },
+  { names: ["viking"], expressions: [clauses, String.raw`\p{N}`] },
   { names: ["gpt-4o", "llama4", "kanana2", "talkie", "minimax-m2"], expressions: [gpt4o] },
   { names: ["tekken"], expressions: [tekken], ignoreMerges: true, addBos: true },
   {

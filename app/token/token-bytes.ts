@@ -2,7 +2,7 @@
 import type { Vocabulary } from "../engine.ts";
 import { HalogenError } from "../error.ts";
 import { unmapBytes } from "./byte-map.ts";
-import { endTexts } from "./end-text.ts";
+import { endFirsts, endTexts } from "./end-text.ts";
 import { decodeUtf8 } from "./utf8.ts";
 
 export const tokenType = { normal: 1, unknown: 2, control: 3, userDefined: 4, unused: 5, byte: 6 } as const;
@@ -59,12 +59,12 @@ export function readTokenBytes(vocabulary: Vocabulary, mapped: boolean): TokenBy
 function withEndings(given: Int32Array, count: number, source: Uint8Array, from: Uint32Array): Int32Array {
   const types = given.length === 0 ? new Int32Array(count).fill(tokenType.normal) : given.slice();
   const longest = 40;
+  const firsts = new Set(Array.from(endFirsts, (character) => character.charCodeAt(0)));
   for (let id = 0; id < count; id++) {
     const start = from[id] as number;
     const end = from[id + 1] as number;
     if (types[id] !== tokenType.normal || end - start > longest) continue;
-    // "<" or "_": all of them begin so.
-    if (source[start] !== 0x3c && source[start] !== 0x5f) continue;
+    if (!firsts.has(source[start] as number)) continue;
     if (endTexts.has(decodeUtf8(source, start, end))) types[id] = tokenType.control;
   }
   return types;

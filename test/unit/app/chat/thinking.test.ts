@@ -137,6 +137,19 @@ describe("every family's markup", () => {
   });
 });
 
+describe("Solar Open's parts", () => {
+  const solar = knownTags.find(({ open }) => open === "<|think|>");
+  const parts = (reply: string): string[] => {
+    const splitter = createThinkingSplitter(solar ?? tags, "open");
+    return [...splitter.push(reply), ...splitter.flush()].filter(({ kind }) => kind !== "markup").map((p) => p.text);
+  };
+
+  it("are a thought and an answer, both ended by the same mark", () => {
+    expect(parts("<|think|>plan<|end|><|begin|>assistant<|content|>Hi<|end|>")).toEqual(["plan", "Hi"]);
+    expect(parts("<|content|>Hi<|end|>")).toEqual(["Hi"]);
+  });
+});
+
 describe("tags around a thought", () => {
   it("are those of a family, or any that only thoughts have", () => {
     expect(findTagsAround("<a><think>\nT\n</think>\n\nA", "T", "<a><think></think>A")).toMatchObject({

@@ -234,6 +234,12 @@ describe("end tokens", () => {
     const eot = texts.length;
     expect(ends({ eot }, "<|end|>", "<|return|>", "<|call|>")).not.toContain("<|end|>");
     expect(ends({ eot }, "<|end|>")).toContain("<|end|>");
+    // Solar Open: it stands behind the thought, and these two behind the reply.
+    expect(ends({}, "<|end|>", "<|flush|>", "<|calls|>")).not.toContain("<|end|>");
+    expect(ends({}, "<|end|>", "<|flush|>", "<|calls|>")).toEqual(expect.arrayContaining(["<|flush|>", "<|calls|>"]));
+    expect(ends({ fim_pad: eot, fim_rep: eot + 1, fim_sep: eot + 2 }, "<PAD>", "<REPO>", "<SEP>")).toEqual(
+      expect.arrayContaining(["<PAD>", "<REPO>", "<SEP>"]),
+    );
   });
 
   const typed = (text: string, type: number) => {
@@ -249,7 +255,7 @@ describe("end tokens", () => {
 
   it("count also where a file calls them normal, or user-defined", () => {
     for (const type of [1, 3, 4]) {
-      for (const text of ["<|eot_id|>", "<end_of_turn>", "<|tool_response>", "_<EOT>"]) {
+      for (const text of ["<|eot_id|>", "<end_of_turn>", "<|tool_response>", "_<EOT>", "[EOS]", "<end_of_utterance>"]) {
         const { id, tokenizer } = typed(text, type);
         expect(tokenizer.endTokens.has(id), `${text} ${type}`).toBe(true);
         expect(tokenizer.encode([{ text: `a${text}`, special: true }])).toEqual([0x61, id]);
