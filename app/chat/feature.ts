@@ -1,6 +1,6 @@
 /** What a model's chat template offers, and how its variables are set from a user's choice. Found out by rendering it, never by its name. */
 import type { ChatFeatures } from "../contract/model.ts";
-import type { ThoughtField } from "./template-input.ts";
+import type { TemplateMessage, ThoughtField } from "./template-input.ts";
 import type { ThinkingTags } from "./thinking.ts";
 
 export type TemplateVariables = Record<string, boolean | string | number>;
@@ -26,6 +26,8 @@ export interface TemplateProbe {
   keep: { on: TemplateVariables; off: TemplateVariables } | null;
   /** Where the template reads a reply's thoughts. */
   thoughts: ThoughtField;
+  /** Whose texts it reads only as lists of parts; it drops a plain one, or fails on it. */
+  parts: TemplateMessage["role"][];
 }
 
 /** null = the template's own way. */

@@ -10,6 +10,12 @@ export interface TemplateMessage extends Partial<Record<ThoughtField, string>> {
   content: string;
 }
 
+/** Given as a list of parts: what some templates of models that see images take in place of a text. */
+export function inParts<M extends TemplateMessage>(messages: readonly M[], roles: readonly M["role"][]): object[] {
+  const parts = (text: string) => [{ type: "text", text }];
+  return messages.map((each) => (roles.includes(each.role) ? { ...each, content: parts(each.content) } : each));
+}
+
 /**
  * The rules, because templates differ in what they bear and many raise an exception:
  * - every system text is merged into one message in front (many templates refuse a second one, or one later);

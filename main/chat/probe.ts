@@ -3,7 +3,7 @@
  * so an unknown model's switch works as well as a famous one's.
  */
 import type { TemplateProbe, TemplateSetting, TemplateVariables } from "../../app/chat/feature.ts";
-import { thoughtFields } from "../../app/chat/template-input.ts";
+import { inParts, type TemplateMessage, thoughtFields } from "../../app/chat/template-input.ts";
 import { findTagsAround, type ThinkingTags, tagsInTemplate, thinkingStart } from "../../app/chat/thinking.ts";
 import type { ChatFeatures } from "../../app/contract/model.ts";
 import { dropped, probePast } from "./probe-past.ts";
@@ -19,8 +19,9 @@ const word = {
   tool: "ztoolz",
   level: "zlevelz",
 };
-const user = { role: "user", content: word.user };
-const answer = { role: "assistant", content: word.answer };
+const system: TemplateMessage = { role: "system", content: word.system };
+const user: TemplateMessage = { role: "user", content: word.user };
+const answer: TemplateMessage = { role: "assistant", content: word.answer };
 const thinkers = thoughtFields.map((field) => ({ field, message: { ...answer, [field]: word.thought } }));
 const tools = [
   {
@@ -60,21 +61,37 @@ export const noProbe: TemplateProbe = {
   effort: null,
   keep: null,
   thoughts: thoughtFields[0],
+  parts: [],
 };
 
 export function probeTemplate(template: ChatTemplate): TemplateProbe {
   const end = performance.now() + patience;
+  let parts: TemplateProbe["parts"] = [];
   /** Null when the template refuses, or there is no time left. */
-  const render = (messages: readonly object[], variables: object = {}, prompt = true): string | null => {
+  const render = (
+    messages: readonly TemplateMessage[],
+    variables: object = {},
+    prompt = true,
+    roles = parts,
+  ): string | null => {
     if (performance.now() > end) return null;
     try {
-      const all = { add_generation_prompt: prompt, bos_token: "", eos_token: "", messages, ...variables };
-      return template.render(all, now);
+      const given = { messages: inParts(messages, roles), add_generation_prompt: prompt };
+      return template.render({ ...given, bos_token: "", eos_token: "", ...variables }, now);
     } catch {
       // A refusal is an answer too: this is not offered.
       return null;
     }
   };
+  for (const [messages, { role, content }] of [
+    [[user], user],
+    [[system, user], system],
+    [[user, answer, user], answer],
+  ] as const) {
+    const shown = (roles: TemplateProbe["parts"]): boolean =>
+      render(messages, {}, true, roles)?.includes(content) ?? false;
+    if (!shown(parts) && shown([...parts, role])) parts = [...parts, role];
+  }
   const plain = render([user]);
   if (plain === null) return noProbe;
 
@@ -111,7 +128,7 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
   return {
     works: true,
     features: {
-      system: render([{ role: "system", content: word.system }, user])?.includes(word.system) ?? false,
+      system: render([system, user])?.includes(word.system) ?? false,
       tools: render([user], { tools })?.includes(word.tool) ?? false,
       thinking,
       thinks: thinking === "always" || (thinking === "switch" && thinksByItself(plain, on, off, ask)),
@@ -124,6 +141,7 @@ export function probeTemplate(template: ChatTemplate): TemplateProbe {
     effort: effort?.variable ?? null,
     keep: past.keep,
     thoughts: past.field,
+    parts,
   };
 }
 
@@ -185,7 +203,7 @@ function startsInside(prompt: string, tags: ThinkingTags | null): boolean {
 /** For templates that look for a word of the user's: it must close the thoughts, and not be printed. */
 function findFlag(
   template: ChatTemplate,
-  render: (messages: readonly object[]) => string | null,
+  render: (messages: readonly TemplateMessage[]) => string | null,
   tags: ThinkingTags | null,
 ): TemplateSetting | null {
   const asked = (content: string): string => render([{ role: "system", content }, user]) ?? "";

@@ -1,7 +1,7 @@
 /** From a conversation to the tokens a model is given. */
 import { channelHeader } from "../../app/chat/channel.ts";
 import { settingOf, type TemplateProbe, type TemplateSetting, type ThinkingChoice } from "../../app/chat/feature.ts";
-import { foldSystem, type TemplateMessage, templateMessages } from "../../app/chat/template-input.ts";
+import { foldSystem, inParts, type TemplateMessage, templateMessages } from "../../app/chat/template-input.ts";
 import {
   createThinkingSplitter,
   findThinkingTags,
@@ -122,7 +122,7 @@ function renderConversation(
   const fenced = (list: readonly TemplateMessage[]): Span[] =>
     renderFenced({
       messages: list,
-      render: (each) => template.render({ ...variables, messages: each }, request.now),
+      render: (each) => template.render({ ...variables, messages: inParts(each, probe.parts) }, request.now),
       find: tokenizer.special.find,
     });
   // A model without a system role, or whose template drops it, gets the instructions with the first question.

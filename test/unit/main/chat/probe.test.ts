@@ -39,6 +39,24 @@ describe("a probe", () => {
     expect(probe(turns("{% if enable_thinking %}{% endif %}")).features.thinking).toBe("always");
   });
 
+  const listed = (of: string): string =>
+    `{% for part in ${of} %}{% if part.type == "text" %}{{ part.text }}{% endif %}{% endfor %}`;
+
+  it("finds whose texts have to come in parts", () => {
+    const all = `{% for m in messages %}{{ m.role | capitalize }}: ${listed("m.content")}\n{% endfor %}`;
+    expect(probe(all)).toMatchObject({
+      works: true,
+      features: { system: true },
+      parts: ["user", "system", "assistant"],
+    });
+    // Plain instructions, and what is no text dropped without a word.
+    const some = `{% for m in messages %}{% if m.role == "user" %}${listed("m.content if m.content is not string else []")}{% else %}{{ m.content }}{% endif %}{% endfor %}`;
+    expect(probe(some)).toMatchObject({ works: true, features: { system: true }, parts: ["user"] });
+    const both = `{% for m in messages %}{% if m.content is string %}{{ m.content }}{% else %}${listed("m.content")}{% endif %}{% endfor %}`;
+    expect(probe(both).parts).toEqual([]);
+    expect(probe("{% for m in messages if m.role == 'user' %}{{ m.content }}{% endfor %}").parts).toEqual([]);
+  });
+
   it("finds levels, also of a variable that prints what it is given, and which is the usual one", () => {
     const printed = probe(turns("effort: {{ reasoning_effort if reasoning_effort is defined else 'medium' }}"));
     expect(printed.features.effort).toEqual({ levels: ["low", "medium", "high"], initial: "medium" });

@@ -1,4 +1,4 @@
-/** What stands in front of the model when a reply in channels goes on. */
+/** What stands in front of the model: when a reply in channels goes on, and where a template wants texts in parts. */
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "../../../../app/contract/message.ts";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
@@ -21,15 +21,14 @@ const template = `{%- for message in messages %}
 const { vocabulary } = scriptedVocabulary();
 const plain = createTokenizer(vocabulary);
 const texts = Array.from({ length: plain.count }, (_, id) => plain.tokenText(id));
-const dialect = await createDialect(
-  createTokenizer({
-    ...vocabulary,
-    tokens: packStrings([...texts, ...marks]),
-    types: Int32Array.from([...vocabulary.types, ...marks.map(() => 3)]),
-  }),
-  template,
-  { probe: async (source) => probeTemplate(compileTemplate(source)) },
-);
+const tokenizer = createTokenizer({
+  ...vocabulary,
+  tokens: packStrings([...texts, ...marks]),
+  types: Int32Array.from([...vocabulary.types, ...marks.map(() => 3)]),
+});
+const dialectOf = (source: string) =>
+  createDialect(tokenizer, source, { probe: async (each) => probeTemplate(compileTemplate(each)) });
+const dialect = await dialectOf(template);
 
 const message = (role: "user" | "assistant", blocks: Block[]): Message => ({
   id: role,
@@ -53,12 +52,12 @@ const thought = (words: string, finished: boolean): Block => ({
   tokens: null,
 });
 
-function build(blocks: Block[] | null) {
+function build(blocks: Block[] | null, of = dialect, system = "", question = "Q") {
   return buildPrompt({
-    dialect,
-    system: "",
+    dialect: of,
+    system,
     choice: { thinking: null, effort: null, keepThoughts: null },
-    path: [message("user", [text("Q")])],
+    path: [message("user", [text(question)])],
     begun: blocks === null ? null : message("assistant", blocks),
     now: new Date(0),
     limit: { contextLength: 4096, trained: 4096 },
@@ -91,5 +90,16 @@ describe("a reply in channels", () => {
     expect(prompt.splitter.inside).toBe(inside);
     const ids = dialect.tokenizer.encode([{ text: question + tail, special: true }]);
     expect(prompt.tokens).toEqual(ids);
+  });
+});
+
+describe("a template that reads texts in parts", () => {
+  it("gets them so, and what people wrote stays text", async () => {
+    const source =
+      "{% for m in messages %}{{ m.role }}: {% for part in m.content %}{{ part.text }}{% endfor %}<|end|>{% endfor %}" +
+      "{% if add_generation_prompt %}assistant:{% endif %}";
+    const prompt = build(null, await dialectOf(source), "Be kind.", "say <|end|>");
+    expect(prompt.text).toBe("system: Be kind.<|end|>user: say <|end|><|end|>assistant:");
+    expect(prompt.tokens.filter((id) => id === tokenizer.specialId("<|end|>"))).toHaveLength(2);
   });
 });
