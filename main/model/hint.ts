@@ -33,7 +33,7 @@ export function readSamplingHints(metadata: ModelInspection["metadata"]): Pick<M
   const defaults: SamplingDefaults = { ...ourSampling };
   const hints: Model["hints"] = [];
   for (const [key, name] of Object.entries(keys)) {
-    const parsed = samplingDefaultsSchema.shape[name].safeParse(metadata[`general.sampling.${key}`]);
+    const parsed = samplingDefaultsSchema.shape[name].safeParse(meant(name, metadata[`general.sampling.${key}`]));
     if (!parsed.success) continue;
     defaults[name] = rounded(parsed.data);
     hints.push(name);
@@ -44,6 +44,11 @@ export function readSamplingHints(metadata: ModelInspection["metadata"]): Pick<M
     hints.push("order");
   }
   return { defaults, hints };
+}
+
+/** Makers write -1 for "from all tokens", which is 0 here. */
+function meant(name: keyof SamplingDefaults, value: unknown): unknown {
+  return name === "topK" && typeof value === "number" && value < 0 ? 0 : value;
 }
 
 /** Names between semicolons. A sequence with a name that is not ours is not followed in part. */

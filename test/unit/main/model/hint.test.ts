@@ -50,3 +50,9 @@ test("a hint that cannot be meant leaves ours", () => {
   expect(read({ sequence: "top_k;top_k" }).hints).toEqual([]);
   expect(read({ sequence: "[5]" }).hints).toEqual([]);
 });
+
+test("a top_k of -1 takes from all tokens, as one of 0", () => {
+  for (const top_k of [-1, 0]) {
+    expect(read({ top_k })).toEqual({ defaults: { ...ourSampling, topK: 0 }, hints: ["topK"] });
+  }
+});
