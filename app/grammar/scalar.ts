@@ -153,6 +153,8 @@ export const literal = {
       "additionalProperties",
       "items",
       "prefixItems",
+      "additionalItems",
+      "uniqueItems",
       "minItems",
       "maxItems",
       "minProperties",

@@ -61,11 +61,15 @@ const ofType: Readonly<Record<string, Type>> = {
   multipleOf: "number",
 };
 
+/** As deep as nobody writes, and shallow enough for the stack. */
+const deepest = 200;
+
 /** Throws grammar.invalid (no schema at all), grammar.unsupported or grammar.impossible, with `detail.pointer`. */
 export function schemaGrammar(schema: unknown): Grammar {
   const rules = new Map<string, Expression>(jsonRules);
   /** By the place of the schema, so that what refers to itself ends. */
   const named = new Map<string, string>();
+  const underway = new Set<string>();
   const places = new Map<string, string>();
   let made = 0;
 
@@ -77,24 +81,38 @@ export function schemaGrammar(schema: unknown): Grammar {
     return rule(name);
   };
 
-  const referenced = (target: string, from: string): Expression => {
-    const known = named.get(target);
-    if (known !== undefined) return rule(known);
-    const found = resolve(target, from);
+  /** A rule under a key, so that a schema which comes back to itself ends. */
+  const once = (key: string, place: string, find: () => unknown): Expression => {
+    const known = named.get(key);
+    if (known !== undefined) return rules.get(known) === nothing && !underway.has(known) ? nothing : rule(known);
+    const found = find();
     const name = `s${made++}`;
-    named.set(target, name);
-    places.set(name, target);
-    rules.set(name, empty);
-    rules.set(name, convert(found, target));
-    return rule(name);
+    named.set(key, name);
+    places.set(name, place);
+    // Until it is known; and where it turns out that nothing can fit, for those that refer to it.
+    rules.set(name, nothing);
+    underway.add(name);
+    try {
+      const body = convert(found, place);
+      rules.set(name, body);
+      return body === nothing ? nothing : rule(name);
+    } finally {
+      underway.delete(name);
+    }
   };
+
+  const referenced = (target: string, from: string): Expression => once(target, target, () => resolve(target, from));
+
+  /** What was put together has no place to be known by, but the same content each time. */
+  const joined = (all: unknown, place: string): Expression =>
+    typeof all === "object" ? once(JSON.stringify(all), place, () => all) : convert(all, place);
 
   const resolve = (target: string, from: string): unknown => {
     if (target !== "#" && !target.startsWith("#/"))
       throw unsupported(`${from}/$ref`, `a reference to "${target}": only places in the same schema (#/…)`);
     let found: unknown = schema;
     for (const part of target.split("/").slice(1)) {
-      const key = decodeURIComponent(part).replaceAll("~1", "/").replaceAll("~0", "~");
+      const key = decoded(part, `${from}/$ref`).replaceAll("~1", "/").replaceAll("~0", "~");
       const inside = typeof found === "object" && found !== null && Object.hasOwn(found, key);
       if (!inside) throw invalid(`${from}/$ref`, `there is nothing at "${target}"`);
       found = (found as Record<string, unknown>)[key];
@@ -102,21 +120,34 @@ export function schemaGrammar(schema: unknown): Grammar {
     return found;
   };
 
+  let depth = 0;
   const convert = (value: unknown, place: string): Expression => {
+    if (depth >= deepest) throw unsupported(place, `schemas that lie more than ${deepest} deep in one another`);
+    depth++;
+    try {
+      return converted(value, place);
+    } finally {
+      depth--;
+    }
+  };
+
+  const converted = (value: unknown, place: string): Expression => {
     if (value === true) return rule("json_value");
     if (value === false) return nothing;
     if (typeof value !== "object" || value === null || Array.isArray(value))
       throw invalid(place, "a schema is an object, true or false");
     const given = value as Schema;
-    for (const keyword of refused)
-      if (given[keyword] !== undefined) throw unsupported(child(place, keyword), `"${keyword}"`);
+    for (const keyword of refused) {
+      if (given[keyword] === undefined || (keyword === "propertyNames" && anyName(given[keyword]))) continue;
+      throw unsupported(child(place, keyword), `"${keyword}"`);
+    }
     if (given.unevaluatedProperties !== undefined && given.unevaluatedProperties !== false) {
       throw unsupported(child(place, "unevaluatedProperties"), '"unevaluatedProperties" other than false');
     }
     if (typeof given.$ref === "string") {
       const { $ref, ...beside } = given;
       if (!narrowed(beside)) return referenced($ref as string, place);
-      return convert(merged(beside, resolve($ref as string, place), place, resolve), place);
+      return joined(merged(beside, resolve($ref as string, place), place, resolve), place);
     }
     if (given.allOf !== undefined) {
       const { allOf, ...base } = given;
@@ -125,7 +156,7 @@ export function schemaGrammar(schema: unknown): Grammar {
         (sum, part, index) => merged(sum, part, child(place, "allOf", index), resolve),
         base,
       );
-      return convert(all, place);
+      return joined(all, place);
     }
     if (given.anyOf !== undefined) return alternatives(given, "anyOf", place);
     if (given.oneOf !== undefined) return alternatives(given, "oneOf", place);
@@ -141,7 +172,7 @@ export function schemaGrammar(schema: unknown): Grammar {
       const at = child(place, keyword, index);
       if (!beside) return convert(part, at);
       try {
-        return convert(merged(base, part, at, resolve), at);
+        return joined(merged(base, part, at, resolve), at);
       } catch (error) {
         // A branch that what stands beside it rules out is no fault while another is left.
         if ((error as { code?: string }).code === "grammar.impossible") return nothing;
@@ -178,7 +209,9 @@ export function schemaGrammar(schema: unknown): Grammar {
       const fits = values.filter(
         (each) =>
           literal.fits(each, given, wanted, place) &&
-          (given.enum === undefined || (given.enum as unknown[]).some((other) => same(other, each))),
+          (given.const === undefined ||
+            given.enum === undefined ||
+            (given.enum as unknown[]).some((other) => same(other, each))),
       );
       if (fits.length === 0)
         throw impossible(
@@ -342,6 +375,22 @@ function typesOf(given: Schema, place: string): Type[] {
   }
   if (named.length === 0) throw impossible(child(place, "type"), "no type is left");
   return types.filter((type) => named.includes(type));
+}
+
+/** That names are texts says nothing; makers of schemas write it all the same. */
+function anyName(value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return value === true;
+  const { type, ...more } = value as Schema;
+  return (type === undefined || type === "string") && !narrowed(more);
+}
+
+/** A part of a reference, which is part of a URI. */
+function decoded(part: string, place: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    throw invalid(place, `"${part}" is no part of a reference`);
+  }
 }
 
 function disjoint(one: unknown, other: unknown): boolean {

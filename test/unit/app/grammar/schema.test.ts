@@ -53,6 +53,26 @@ const schemas: Record<string, unknown> = {
       { type: "integer", enum: [1, 2.5, 7], maximum: 5 },
     ],
   },
+  "itself, put together with what stands beside": {
+    $ref: "#/$defs/node",
+    $defs: {
+      node: {
+        type: "object",
+        properties: {
+          value: { type: "integer" },
+          next: { title: "Next", allOf: [{ $ref: "#/$defs/node" }] },
+          others: { type: "array", items: { $ref: "#/$defs/node", type: "object" }, maxItems: 2 },
+          either: { type: ["object", "null"], anyOf: [{ $ref: "#/$defs/node" }, { type: "null" }, { type: "string" }] },
+        },
+        required: ["value"],
+      },
+    },
+  },
+  "a map with names that say nothing": {
+    type: "object",
+    propertyNames: { type: "string", description: "any" },
+    additionalProperties: { type: "boolean" },
+  },
   "integers in bounds": {
     type: "array",
     items: { type: "integer", minimum: -1234, maximum: 98765 },
@@ -275,6 +295,8 @@ describe("a schema that cannot be kept", () => {
     ["oneOf that may hold twice", { oneOf: [{ type: "string" }, { type: "string", minLength: 3 }] }, "/oneOf/1"],
     ["a foreign reference", { $ref: "https://example.org/x.json" }, "/$ref"],
     ["more members of any name", { type: "object", minProperties: 3 }, "/minProperties"],
+    ["names of a kind", { type: "object", propertyNames: { maxLength: 3 } }, "/propertyNames"],
+    ["items that differ, fixed", { const: [1, 1], uniqueItems: true }, "/uniqueItems"],
     ["lengths beyond any use", { type: "string", minLength: 3_000_000 }, "/minLength"],
   ])("is refused as unsupported: %s", (_, schema, pointer) => {
     const error = refusal(schema);
@@ -284,6 +306,20 @@ describe("a schema that cannot be kept", () => {
     expect(refusal(inside(schema)).detail.pointer).toMatch(
       pointer === "/$ref" ? /\$ref$/ : `/properties/a~1b${pointer}`,
     );
+  });
+
+  test("is refused with a place where it is too deep, and where a reference is none", () => {
+    let deep: unknown = { type: "null" };
+    for (let i = 0; i < 1000; i++) deep = { type: "array", items: deep };
+    const error = refusal(deep);
+    expect(error.code).toBe("grammar.unsupported");
+    expect(String(error.detail.pointer)).toMatch(/^(\/items){200}$/);
+    expect(refusal({ $ref: "#/%" })).toMatchObject({ code: "grammar.invalid", detail: { pointer: "/$ref" } });
+  });
+
+  test("a long list of values takes no longer than it is", () => {
+    // Compared each with each it would be four hundred million comparisons: minutes.
+    expect(refusal({ enum: Array.from({ length: 20_000 }, (_, i) => `v${i}`) }).code).toBe("grammar.unsupported");
   });
 
   test.each<[string, unknown, string]>([
