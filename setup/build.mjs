@@ -69,7 +69,7 @@ export async function prepare() {
   const steps = [packages, ...parts];
   // Most starts find everything done; only a start that has work to do takes the lock.
   if (steps.every(isDone)) return false;
-  await alone(say, async () => {
+  await alone(async () => {
     for (const one of steps) await step(one);
   });
   return true;

@@ -10,7 +10,7 @@ import { hand, run, say } from "./command.mjs";
 import { jazzer, provideJazzer } from "./jazzer.mjs";
 import { demand } from "./machine.mjs";
 import { bin, cache, node24, root } from "./place.mjs";
-import { explain, StepError } from "./step.mjs";
+import { alone, explain, StepError } from "./step.mjs";
 
 const fuzz = join(cache, "fuzz");
 /** Most bytes of an input, and seconds for one: what takes longer is a finding. A template may use up its own patience several times. */
@@ -78,7 +78,9 @@ try {
   const seeds = join(fuzz, `${target}-seed`);
   rmSync(seeds, { recursive: true, force: true });
   await run("Making valid inputs to begin with", node24, ["test/fuzz/make-seed.ts", target, seeds]);
-  const { program, words, env, separator } = await (targets[target].native ? buildNative : buildScript)(target);
+  const { program, words, env, separator } = await alone(() =>
+    (targets[target].native ? buildNative : buildScript)(target),
+  );
   const length =
     values.runs === undefined ? `-max_total_time=${60 * number(values.minutes, 10)}` : `-runs=${number(values.runs)}`;
   const options = [

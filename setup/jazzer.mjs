@@ -7,7 +7,7 @@ import { run } from "./command.mjs";
 import { npmInstall } from "./install.mjs";
 import { demand } from "./machine.mjs";
 import { cache, node24, root } from "./place.mjs";
-import { fingerprint, StepError, step } from "./step.mjs";
+import { alone, fingerprint, StepError, step } from "./step.mjs";
 
 const folder = join(root, "test", "fuzz");
 const native = join(folder, "node_modules", "@jazzer.js", "fuzzer", "prebuilds", "fuzzer-linux-x64.node");
@@ -34,6 +34,10 @@ export async function provideJazzer() {
   if (process.platform !== "linux" || process.arch !== "x64") {
     throw new StepError("the fuzzing of TypeScript is set up for Linux on x64 only");
   }
+  return alone(provideHere);
+}
+
+async function provideHere() {
   await step({
     name: "jazzer",
     key: () => fingerprint(["test/fuzz/package.json", "test/fuzz/package-lock.json"]),

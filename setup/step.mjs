@@ -1,6 +1,16 @@
 // A set-up step: skipped in milliseconds when what it was made from has not changed, else run with progress lines.
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join, relative } from "node:path";
 import { cache, root } from "./place.mjs";
 
@@ -65,8 +75,13 @@ export function isDone({ name, key, outputs = [] }) {
   return stampOf(name) === key() && outputs.every((output) => existsSync(join(root, output)));
 }
 
-/** Runs `make` unless `key()` is the one it last succeeded with and every output is there. */
+/** Runs `make` unless `key()` is the one it last succeeded with and every output is there. Waits where another process is at work. */
 export async function step(one) {
+  if (!isDone(one)) await alone(() => carryOut(one));
+}
+
+async function carryOut(one) {
+  // The one before may have done it.
   if (isDone(one)) return;
   const { name, key, outputs = [], make } = one;
   rmSync(stampFile(name), { force: true });
@@ -77,32 +92,57 @@ export async function step(one) {
   setStamp(name, begun);
 }
 
-/** One set-up at a time in a working tree: a second one waits and says so. */
-export async function alone(say, work) {
-  const lock = join(cache, "setup.lock");
-  mkdirSync(cache, { recursive: true });
-  let told = false;
-  while (!take(lock)) {
-    const holder = Number(existsSync(lock) ? readFileSync(lock, "utf8") : "0");
-    if (holder > 0 && !alive(holder)) {
-      rmSync(lock, { force: true });
-      continue;
-    }
-    if (!told) say(`Another set-up (process ${holder}) is at work here; waiting for it`);
-    told = true;
-    await new Promise((resolve) => setTimeout(resolve, 300));
-  }
-  const release = () => rmSync(lock, { force: true });
-  process.once("exit", release);
+let depth = 0;
+let turn;
+
+/** One set-up at a time in a working tree: a second process waits and says so. Work within such work just goes on. */
+export async function alone(work) {
+  depth += 1;
+  if (depth === 1) turn = takeTurn();
   try {
+    await turn;
     return await work();
   } finally {
-    process.removeListener("exit", release);
-    release();
+    depth -= 1;
+    if (depth === 0) giveTurn();
   }
 }
 
-function take(lock) {
+const lock = join(cache, "setup.lock");
+const giveTurn = () => {
+  process.removeListener("exit", giveTurn);
+  rmSync(lock, { force: true });
+};
+
+async function takeTurn() {
+  mkdirSync(cache, { recursive: true });
+  let told = false;
+  while (!take()) {
+    const holder = Number(existsSync(lock) ? readFileSync(lock, "utf8") : "0");
+    if (holder > 0 && !alive(holder)) {
+      removeLeftOf(holder);
+      continue;
+    }
+    if (!told) process.stderr.write(`Another set-up (process ${holder}) is at work here; waiting for it\n`);
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 300));
+  }
+  process.once("exit", giveTurn);
+}
+
+/** Of several that wait, one may have removed it already and taken its turn: then its lock goes back. */
+function removeLeftOf(holder) {
+  const aside = `${lock}.${process.pid}`;
+  try {
+    renameSync(lock, aside);
+    if (readFileSync(aside, "utf8") !== String(holder)) linkSync(aside, lock);
+  } catch (error) {
+    if (error.code !== "ENOENT" && error.code !== "EEXIST") throw error;
+  }
+  rmSync(aside, { force: true });
+}
+
+function take() {
   try {
     writeFileSync(lock, String(process.pid), { flag: "wx" });
     return true;
