@@ -21,13 +21,15 @@ export function productiveRules({ rules }: Grammar): Set<string> {
         return expression.least === 0 || can(expression.part);
     }
   };
-  for (let grew = true; grew; ) {
-    grew = false;
-    for (const [name, body] of rules) {
-      if (productive.has(name) || !can(body)) continue;
+  // From the last one: rules mostly speak of those behind them.
+  let left = [...rules].reverse();
+  for (let before = left.length + 1; left.length < before; ) {
+    before = left.length;
+    left = left.filter(([name, body]) => {
+      if (!can(body)) return true;
       productive.add(name);
-      grew = true;
-    }
+      return false;
+    });
   }
   return productive;
 }

@@ -21,6 +21,8 @@ import {
 const escapes: Readonly<Record<string, string>> = { n: "\n", r: "\r", t: "\t", "0": "\0" };
 const largestCount = 10_000;
 
+const deepestGroup = 200;
+
 /** Throws grammar.invalid with line and column. */
 export function parseEbnf(source: string): Grammar {
   const letters = [...source];
@@ -29,6 +31,7 @@ export function parseEbnf(source: string): Grammar {
   const places = new Map<string, number>();
   const uses: { name: string; place: number }[] = [];
 
+  let depth = 0;
   const fault = (message: string, place = at): HalogenError => {
     const before = letters.slice(0, place).join("").split("\n");
     const line = before.length;
@@ -127,10 +130,13 @@ export function parseEbnf(source: string): Grammar {
       return characters([0, largestPoint]);
     }
     if (letter === "(") {
+      if (depth >= deepestGroup) throw fault(`brackets more than ${deepestGroup} deep are not read`, begin);
+      depth++;
       at++;
       const inner = alternatives();
       if (peek() !== ")") throw fault("this bracket is not closed", begin);
       at++;
+      depth--;
       return inner;
     }
     const found = name();

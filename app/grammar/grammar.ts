@@ -22,6 +22,20 @@ export function readGrammar({ kind, source }: GrammarSource): Grammar {
       },
     );
   }
+  try {
+    return read(kind, source);
+  } catch (error) {
+    // Of the stack: rules that lead to rules that lead to rules, or parts beyond counting.
+    if (!(error instanceof RangeError)) throw error;
+    throw new HalogenError("grammar.unsupported", "This grammar has too many parts, or parts too deep in one another", {
+      hint: "Use a smaller one.",
+      detail: { characters: source.length },
+      cause: error,
+    });
+  }
+}
+
+function read(kind: GrammarSource["kind"], source: string): Grammar {
   switch (kind) {
     case "json":
       return pruned({

@@ -46,6 +46,7 @@ const lineEnds: Range[] = [
 ];
 const controls: Readonly<Record<string, number>> = { t: 9, n: 10, v: 11, f: 12, r: 13, "0": 0 };
 const largestCount = 10_000;
+const deepestGroup = 200;
 
 /** The alternatives of the outermost level. Throws grammar.invalid or grammar.unsupported with the position of the fault. */
 export function parseRegex(source: string): RegexAlternative[] {
@@ -141,7 +142,11 @@ export function parseRegex(source: string): RegexAlternative[] {
     return negated ? { kind: "class", ranges: inverted(ranges) } : characters(...ranges);
   };
 
+  let depth = 0;
   const group = (begin: number): Expression => {
+    if (depth >= deepestGroup)
+      throw fault("grammar.unsupported", `groups more than ${deepestGroup} deep are not supported`, begin);
+    depth++;
     if (peek() === "?") {
       at++;
       const kind = take();
@@ -156,6 +161,7 @@ export function parseRegex(source: string): RegexAlternative[] {
     const alternatives = alternation(false);
     if (peek() !== ")") throw fault("grammar.invalid", "this group is not closed", begin);
     at++;
+    depth--;
     return choice(...alternatives.map(({ body }) => body));
   };
 

@@ -184,3 +184,30 @@ value ::= "(" (pair ("," pair)*)? ")"
     expect(allows({ kind: "ebnf", source: 'root ::= "a" | "b" more\nmore ::= "c" more' }, "a")).toBe(true);
   });
 });
+
+describe("sources beyond any measure", () => {
+  const nested = (depth: number): string => `${"(".repeat(depth)}a${")".repeat(depth)}`.replaceAll("a", '"a"');
+
+  test("are refused and overflow nothing", () => {
+    expect(refusal({ kind: "regex", source: nested(3000) })).toMatchObject({
+      code: "grammar.unsupported",
+      detail: { position: 200 },
+    });
+    expect(refusal({ kind: "ebnf", source: `root ::= ${nested(3000)}` })).toMatchObject({
+      code: "grammar.invalid",
+      detail: { line: 1, column: 210 },
+    });
+    const chain = Array.from({ length: 20_000 }, (_, i) => `r${i} ::= "a" r${i + 1}`).join("\n");
+    for (const each of [
+      { kind: "regex", source: "a?".repeat(200_000) },
+      { kind: "ebnf", source: `${chain}\nr20000 ::= "b"` },
+    ] as const) {
+      expect(refusal(each).code).toBe("grammar.unsupported");
+    }
+  });
+
+  test("are taken where they only look so", () => {
+    expect(allows({ kind: "regex", source: "(a)".repeat(400) }, "a".repeat(400))).toBe(true);
+    expect(allows({ kind: "ebnf", source: `root ::= ${nested(150)}` }, "a")).toBe(true);
+  });
+});
