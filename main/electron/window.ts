@@ -27,7 +27,8 @@ export function openWindow(options: WindowOptions): BrowserWindow {
     minHeight: smallest.height,
     show: false,
     title: "Halogen",
-    backgroundColor: nativeTheme.shouldUseDarkColors ? "#16181c" : "#ffffff",
+    // --bg of renderer/style/token.css, so that nothing flashes before the page is drawn.
+    backgroundColor: nativeTheme.shouldUseDarkColors ? "#161513" : "#fbfaf8",
     webPreferences: {
       preload: options.preload,
       sandbox: true,

@@ -2,10 +2,10 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, copyFileSync, openSync, readSync, statSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ErrorCode } from "../../app/error.ts";
-import { grown, launchBrowser, openPage, replies, send } from "../fixtures/real-page.ts";
+import { browserForAll, openPage } from "../fixtures/browser.ts";
+import { grown, replies, send } from "../fixtures/real-page.ts";
 import { makeAppFolder, removeAppFolder, type ServedApp, serveApp } from "../fixtures/served-app.ts";
 import { starterModel } from "../fixtures/starter-model.ts";
 
@@ -13,7 +13,7 @@ const program = resolve(import.meta.dirname, "../../dist/main/cli.cjs");
 
 let folder: string;
 let app: ServedApp;
-let browser: Browser;
+const browser = browserForAll();
 
 /** The first bytes of the starter, to be bent. */
 function head(length: number): Buffer {
@@ -87,10 +87,8 @@ beforeAll(async () => {
   folder = makeAppFolder();
   for (const [name, { make }] of Object.entries(makers)) make(join(folder, "models", name));
   app = await serveApp(folder);
-  browser = await launchBrowser();
 });
 afterAll(async () => {
-  await browser?.close();
   expect(await app.close()).toBe(0);
   removeAppFolder(folder);
 });
@@ -131,7 +129,7 @@ describe("on the command line", () => {
 });
 
 test("on the page each shows its message, and the good model answers", async () => {
-  const { page, complaints } = await openPage(browser, app.address);
+  const { page, complaints } = await openPage(browser(), app.address);
   await page.getByRole("button", { name: /^Model: / }).click();
   const list = page.getByRole("dialog", { name: "Models" });
   await list.waitFor();

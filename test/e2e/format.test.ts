@@ -1,7 +1,8 @@
 /** A format that is chosen on the page holds the real engine's reply, also when it is made again and after a reload. */
 import { expect, test } from "vitest";
-import { bodyOf, launchBrowser, openPage, replies, send, status } from "../fixtures/real-page.ts";
-import { makeAppFolder, removeAppFolder, serveApp } from "../fixtures/served-app.ts";
+import { bodyOf, replies, sceneForEach, send, status } from "../fixtures/real-page.ts";
+
+const scene = sceneForEach();
 
 const schema = {
   type: "object",
@@ -11,10 +12,7 @@ const schema = {
 };
 
 test("a JSON schema", async () => {
-  const folder = makeAppFolder();
-  const browser = await launchBrowser();
-  const app = await serveApp(folder);
-  const { page, complaints } = await openPage(browser, app.address);
+  const { page } = scene;
   const chip = page.getByRole("button", { name: /^Format/ });
   const fits = async () => {
     await status(replies(page).last(), "complete");
@@ -37,8 +35,4 @@ test("a JSON schema", async () => {
   await send(page, "And another one?");
   await expect.poll(() => replies(page).count()).toBe(2);
   await fits();
-  expect(complaints).toEqual([]);
-  await browser.close();
-  expect(await app.close()).toBe(0);
-  removeAppFolder(folder);
 });

@@ -1,19 +1,9 @@
 /** What replies are held to: chosen, checked while it is written, sent, and kept with the chat. */
 import { AxeBuilder } from "@axe-core/playwright";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
-import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { expect, test } from "vitest";
+import { eventually, pageForEach, say } from "../fixtures/page/browser.ts";
 
-let browser: PageBrowser;
-let open: OpenPage;
-
-beforeAll(async () => {
-  browser = await startPageBrowser();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  expect(open.complaints).toEqual([]);
-  await open.page.context().close();
-});
+const open = pageForEach();
 
 const chip = () => open.page.getByRole("button", { name: /^Format/ });
 const choose = (name: string) => open.page.getByRole("radio", { name, exact: true }).check({ force: true });
@@ -26,7 +16,7 @@ const sent = () =>
   );
 
 test("a schema that is not right is said to be so, and nothing is sent until it is", async () => {
-  open = await browser.open("new");
+  await open.show("new");
   await chip().click();
   await choose("JSON schema");
   await open.page.getByText("Nothing is written yet.").waitFor();
@@ -54,7 +44,7 @@ test("a schema that is not right is said to be so, and nothing is sent until it 
 });
 
 test("it goes on for the chat, is none of another chat's, and is taken away", async () => {
-  open = await browser.open("new");
+  await open.show("new");
   await chip().click();
   await choose("Expression");
   await source("Expression").fill("yes|no");

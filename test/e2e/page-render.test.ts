@@ -1,25 +1,15 @@
 /** How replies are shown: the rendering faults of other programs, in real Chromium under the product's content policy. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { describe, expect, test } from "vitest";
+import { eventually, pageForEach, say } from "../fixtures/page/browser.ts";
 
-let browser: PageBrowser;
-let open: OpenPage;
-
-beforeAll(async () => {
-  browser = await startPageBrowser();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  expect(open.complaints).toEqual([]);
-  await open.page.context().close();
-});
+const open = pageForEach();
 
 const reply = () => open.page.locator('article[data-role="assistant"]').last();
 const body = () => reply().locator(".markdown").last();
 
 /** A reply in pieces, finished. */
 async function answer(pieces: string[]): Promise<void> {
-  open = await browser.open("new");
+  await open.show("new");
   await say(open, "Go");
   await open.script((parts: string[]) => {
     for (const part of parts) scripted.write(part);
@@ -46,7 +36,7 @@ describe("a reply", () => {
   });
 
   test("fault 4: braces are shown, and sent, as written", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Fill {{ name }} into {{{x}}} \\{{y}}");
     await open.script(() => {
       scripted.write("```\n{{ name }}\n```\nand {{ name }}");
@@ -67,7 +57,7 @@ describe("a reply", () => {
   });
 
   test("fault 14: what is thought is not the answer", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => scripted.write("the plan", "reasoning"));
     const title = reply().getByRole("button", { name: /^Thinking/ });
@@ -84,7 +74,7 @@ describe("a reply", () => {
   });
 
   test("a thought that never ended is marked", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => {
       scripted.write("the pl", "reasoning");
@@ -132,7 +122,7 @@ describe("a reply", () => {
   });
 
   test("tables, lists, quotations and headings keep their structure", async () => {
-    open = await browser.open("rich");
+    await open.show("rich");
     await eventually(() => open.page.locator("td").count()).toBe(12);
     await open.page.getByRole("region", { name: "Conversation" }).evaluate((element) => element.scrollTo(0, 0));
     await open.page.locator("blockquote").waitFor();

@@ -1,23 +1,13 @@
 /** The sampling popover: single tokens, the order of the samplers, texts; by keyboard and by name. */
 import { AxeBuilder } from "@axe-core/playwright";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { beforeEach, describe, expect, test } from "vitest";
 import { samplerNames } from "../../app/engine.ts";
-import { eventually, type OpenPage, type PageBrowser, startPageBrowser } from "../fixtures/page/browser.ts";
+import { eventually, pageForEach } from "../fixtures/page/browser.ts";
 
-let browser: PageBrowser;
-let open: OpenPage;
-
-beforeAll(async () => {
-  browser = await startPageBrowser();
-});
-afterAll(() => browser?.close());
+const open = pageForEach();
 beforeEach(async () => {
-  open = await browser.open("chat");
+  await open.show("chat");
   await open.page.getByRole("button", { name: "Sampling", exact: true }).click();
-});
-afterEach(async () => {
-  expect(open.complaints).toEqual([]);
-  await open.page.context().close();
 });
 
 const group = (name: string) => open.page.getByRole("group", { name, exact: true });

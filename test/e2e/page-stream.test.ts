@@ -1,18 +1,8 @@
 /** Streaming: what moves, what must not move, and what a token costs. */
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { describe, expect, test } from "vitest";
+import { eventually, pageForEach, say } from "../fixtures/page/browser.ts";
 
-let browser: PageBrowser;
-let open: OpenPage;
-
-beforeAll(async () => {
-  browser = await startPageBrowser();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  expect(open.complaints).toEqual([]);
-  await open.page.context().close();
-});
+const open = pageForEach();
 
 const scroller = () => open.page.getByRole("region", { name: "Conversation" });
 const top = () => scroller().evaluate((element) => element.scrollTop);
@@ -34,7 +24,7 @@ function lines(from: number, to: number): Promise<void> {
 
 describe("the reader's place", () => {
   test("is the end while they are there", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await lines(1, 60);
     await eventually(fromEnd).toBeLessThanOrEqual(1);
@@ -44,7 +34,7 @@ describe("the reader's place", () => {
   });
 
   test("fault 5: is kept once they scrolled, through 200 more lines and the end of the reply", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await lines(1, 100);
     await scroller().hover();
@@ -66,7 +56,7 @@ describe("the reader's place", () => {
   });
 
   test("is the end again for who goes back there", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await lines(1, 60);
     await scroller().hover();
@@ -78,7 +68,7 @@ describe("the reader's place", () => {
   });
 
   test("fault 7: a new prompt is in view when it is sent, from wherever", async () => {
-    open = await browser.open("long");
+    await open.show("long");
     await eventually(fromEnd).toBeLessThanOrEqual(1);
     await scroller().hover();
     await open.page.mouse.wheel(0, -4000);
@@ -97,7 +87,7 @@ describe("the reader's place", () => {
   });
 
   test("what a click opens stays under the pointer, also at the end", async () => {
-    open = await browser.open("chat", { viewport: { width: 1280, height: 640 } });
+    await open.show("chat", { viewport: { width: 1280, height: 640 } });
     await eventually(top).toBeGreaterThan(0);
     await eventually(fromEnd).toBeLessThanOrEqual(1);
     const title = open.page.getByRole("button", { name: /^Thought for/ });
@@ -110,7 +100,7 @@ describe("the reader's place", () => {
   });
 
   test("a long chat opens at its end and draws only what is near", async () => {
-    open = await browser.open("long");
+    await open.show("long");
     await open.page.getByText("Question 150").waitFor();
     await eventually(fromEnd).toBeLessThanOrEqual(1);
     expect(await open.page.locator("article").count()).toBeLessThan(40);
@@ -119,7 +109,7 @@ describe("the reader's place", () => {
 
 describe("a token", () => {
   test("changes its own block only, however long the reply is", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     const changed = () =>
       open.script(async () => {
@@ -154,7 +144,7 @@ describe("a token", () => {
   });
 
   test("that was missed is found: the session is read again", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => {
       scripted.write("One ");
@@ -166,7 +156,7 @@ describe("a token", () => {
   });
 
   test("that streams while another chat is shown is there after", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await say(open, "Go on");
     await open.script(() => scripted.write("Before "));
     await open.page.getByRole("button", { name: "Boat electrics", exact: true }).click();
@@ -182,7 +172,7 @@ describe("a token", () => {
 
 describe("a reply's end", () => {
   test("stop, by button and by Escape, and go on in the same message", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => scripted.write("Half a"));
     await open.page.getByRole("button", { name: "Stop" }).click();
@@ -197,7 +187,7 @@ describe("a reply's end", () => {
   });
 
   test("is announced politely", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => {
       scripted.write("Done.");
@@ -208,7 +198,7 @@ describe("a reply's end", () => {
   });
 
   test("fault 75: numbers are those of the message, in each chat", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     for (const [chat, rate, tokens] of [
       ["A", 11.5, 101],
       ["B", 22.5, 202],
@@ -234,7 +224,7 @@ describe("a reply's end", () => {
   });
 
   test("a crash leaves what was written, says why, and offers to go on", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "Go");
     await open.script(() => {
       scripted.write("As far as");

@@ -1,19 +1,9 @@
 /** Using the page: chats, versions, search, composer, models, faults of the connection, and all of it by keyboard and by name. */
 import { AxeBuilder } from "@axe-core/playwright";
-import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { eventually, type OpenPage, type PageBrowser, say, startPageBrowser } from "../fixtures/page/browser.ts";
+import { describe, expect, test } from "vitest";
+import { eventually, pageForEach, say } from "../fixtures/page/browser.ts";
 
-let browser: PageBrowser;
-let open: OpenPage;
-
-beforeAll(async () => {
-  browser = await startPageBrowser();
-});
-afterAll(() => browser?.close());
-afterEach(async () => {
-  expect(open.complaints).toEqual([]);
-  await open.page.context().close();
-});
+const open = pageForEach();
 
 const button = (name: string) => open.page.getByRole("button", { name, exact: true });
 const field = () => open.page.getByRole("textbox", { name: "Message", exact: true });
@@ -30,7 +20,7 @@ describe("thinking", () => {
   const updates = async () => (await requests("session.update")).map((one) => (one as { sampling: object }).sampling);
 
   test("is a switch where the template has one, and stays as it was set", async () => {
-    open = await browser.open("thinking-switch");
+    await open.show("thinking-switch");
     await expect.poll(() => thinking().getAttribute("aria-pressed")).toBe("true");
     expect(await effort().count()).toBe(0);
     await thinking().click();
@@ -40,7 +30,7 @@ describe("thinking", () => {
   });
 
   test("of earlier replies is kept or not where the template leaves it to the user, as thinking is set", async () => {
-    open = await browser.open("thinking-switch");
+    await open.show("thinking-switch");
     const keep = () => open.page.getByRole("button", { name: "Keep thoughts", exact: true });
     await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("false");
     await keep().focus();
@@ -57,7 +47,7 @@ describe("thinking", () => {
   });
 
   test("has levels where the template has them, and no switch where it has none", async () => {
-    open = await browser.open("thinking-effort");
+    await open.show("thinking-effort");
     await open.page.getByText("Always thinks").waitFor();
     expect(await thinking().count()).toBe(0);
     expect(await effort().locator("option").allInnerTexts()).toEqual(["Medium effort", "Low effort", "High effort"]);
@@ -70,7 +60,7 @@ describe("thinking", () => {
   });
 
   test("with all that a template may offer, the composer's row holds it, and each choice keeps its name", async () => {
-    open = await browser.open("thinking-all");
+    await open.show("thinking-all");
     for (const width of [1280, 720]) {
       await open.page.setViewportSize({ width, height: 800 });
       const row = open.page.locator(".composer-row");
@@ -83,7 +73,7 @@ describe("thinking", () => {
   });
 
   test("is not there for a model whose template knows none", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await button("Sampling").waitFor();
     expect((await thinking().count()) + (await effort().count())).toBe(0);
     expect(await button("Keep thoughts").count()).toBe(0);
@@ -93,7 +83,7 @@ describe("thinking", () => {
 
 describe("versions", () => {
   test("fault 70: with three forks, every message is reached by arrows, also after the session is read again", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await say(open, "first question");
     const finish = (text: string) =>
       open.script((words: string) => {
@@ -136,7 +126,7 @@ describe("versions", () => {
   });
 
   test("fault 72: an edit removes nothing", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     const before = await open.script(() => scripted.messages.size);
     await open.page.keyboard.press("Control+Shift+E");
     await open.page.getByRole("textbox", { name: "Edit message" }).fill("Other words");
@@ -149,7 +139,7 @@ describe("versions", () => {
 
 describe("chats", () => {
   test("are grouped, renamed, pinned, deleted and brought back", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     expect(await open.page.getByRole("heading", { level: 2 }).allInnerTexts()).toEqual([
       "Pinned",
       "Today",
@@ -179,7 +169,7 @@ describe("chats", () => {
   });
 
   test("a new chat is stored with its first message, with the system prompt and sampling it was given", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     const before = await open.script(() => scripted.sessions.size);
     await button("System prompt").click();
     await open.page.getByRole("textbox", { name: "System prompt" }).fill("Be brief.");
@@ -200,7 +190,7 @@ describe("chats", () => {
   });
 
   test("what was written is not lost when sending fails", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await open.script(() => {
       scripted.override("chat.send", () => {
         throw Object.assign(new Error("The disk is full."), { code: "store.disk_full" });
@@ -215,7 +205,7 @@ describe("chats", () => {
 
 describe("search", () => {
   test("shows where, and opens the branch that holds it", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await open.page.keyboard.press("Control+K");
     await open.page.keyboard.type("forgot the weeks");
     const result = open.page.locator(".result");
@@ -229,7 +219,7 @@ describe("search", () => {
   });
 
   test("says when there is nothing, and markup in a snippet is text", async () => {
-    open = await browser.open("rich");
+    await open.show("rich");
     const search = open.page.getByRole("searchbox", { name: "Search everything" });
     await search.fill("no such words");
     await open.page.getByText("Nothing found").waitFor();
@@ -241,7 +231,7 @@ describe("search", () => {
 
 describe("the composer", () => {
   test("Enter sends, Shift Enter does not, and neither does an Enter of an input method", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await field().click();
     await open.page.keyboard.type("one");
     await open.page.keyboard.press("Shift+Enter");
@@ -259,7 +249,7 @@ describe("the composer", () => {
   });
 
   test("fault 13: a paste of 5 MB is an attachment, the field stays light, and all of it is sent", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     const size = 5_000_000;
     await field().evaluate((element, characters) => {
       const data = new DataTransfer();
@@ -285,7 +275,7 @@ describe("the composer", () => {
   });
 
   test("refuses more than main takes, with the numbers, and keeps it", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await field().evaluate((element) => {
       const data = new DataTransfer();
       data.setData("text/plain", "x".repeat(8_000_001));
@@ -298,7 +288,7 @@ describe("the composer", () => {
   });
 
   test("keeps a draft for each chat", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await field().fill("half a thought");
     await button("Boat electrics").click();
     expect(await field().inputValue()).toBe("");
@@ -312,7 +302,7 @@ describe("the composer", () => {
 
 describe("models", () => {
   test("the picker tells state, format and size, and of broken ones the reason", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await open.page.getByRole("button", { name: /^Model:/ }).click();
     const models = open.page.getByRole("dialog", { name: "Models" });
     await models.getByText("4.0B · Q8_0 · 4.0 GiB · context 262,144").waitFor();
@@ -324,7 +314,7 @@ describe("models", () => {
   });
 
   test("how a model was fitted is said in the picker, in the status bar and where it is set", async () => {
-    open = await browser.open("fitted");
+    await open.show("fitted");
     const reasons = [
       /largest that fits beside the weights: 41,216/,
       /because F16 would hold only/,
@@ -344,13 +334,13 @@ describe("models", () => {
   });
 
   test("a template without a place for system text is said where it is written", async () => {
-    open = await browser.open("fitted");
+    await open.show("fitted");
     await button("System prompt").click();
     await open.page.getByText("it goes in front of the first question").waitFor();
   });
 
   test("first run: download, its failure with each source, and then a chat", async () => {
-    open = await browser.open("first-run");
+    await open.show("first-run");
     await button("Download").click();
     const card = open.page.getByRole("region", { name: "SmolLM2 135M Instruct" });
     await card.getByText("Reaching the model hub").waitFor();
@@ -383,7 +373,7 @@ describe("models", () => {
 
 describe("faults", () => {
   test("a lost connection is said, nothing can be sent into it, and all is read anew after", async () => {
-    open = await browser.open("chat");
+    await open.show("chat");
     await open.script(() => scripted.connection("closed"));
     await open.page.getByText("The connection to Halogen is lost.").waitFor();
     await field().fill("Hello?");
@@ -399,7 +389,7 @@ describe("faults", () => {
   });
 
   test("a failed reply says code, words, hint and numbers", async () => {
-    open = await browser.open("errors");
+    await open.show("errors");
     const card = open.page.getByRole("region", { name: "Error" }).first();
     await eventually(async () => (await card.innerText()).replace(/\s+/g, " ")).toBe(
       "This conversation has 11,204 tokens, the context holds 8,192. context.exceeded Load the model with a longer context, or begin a new chat with less text. Prompt tokens 11,204 Context length 8,192 Try again",
@@ -425,7 +415,7 @@ describe("for everyone", () => {
   test.each(states)(
     "fault 74: %s: nothing serious for axe in light and dark, and each button has a name",
     async (state) => {
-      open = await browser.open(state);
+      await open.show(state);
       await open.page.locator(".status").getByText("CPU").or(open.page.getByText("Engine failed")).waitFor();
       for (const colorScheme of ["light", "dark"] as const) {
         await open.page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
@@ -445,7 +435,7 @@ describe("for everyone", () => {
   );
 
   test("the whole way by keyboard: new chat, model, send, stop, edit, versions, another chat", async () => {
-    open = await browser.open("new");
+    await open.show("new");
     await open.page.keyboard.press("Alt+N");
     await eventually(() => field().evaluate((element) => element === document.activeElement)).toBe(true);
     await open.page.keyboard.type("Hello");
@@ -478,7 +468,7 @@ describe("for everyone", () => {
   });
 
   test("the theme follows the system until the setting says otherwise", async () => {
-    open = await browser.open("chat", { colorScheme: "dark" });
+    await open.show("chat", { colorScheme: "dark" });
     const background = () => open.page.evaluate(() => getComputedStyle(document.body).backgroundColor);
     expect(await background()).toBe("rgb(22, 21, 19)");
     await open.page.keyboard.press("Control+,");

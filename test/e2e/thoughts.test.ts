@@ -5,8 +5,9 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { browserForAll, openPage } from "../fixtures/browser.ts";
 import { copyWithTemplate } from "../fixtures/patched-template.ts";
-import { button, launchBrowser, openPage, replies, send, status } from "../fixtures/real-page.ts";
+import { button, replies, send, status } from "../fixtures/real-page.ts";
 import { makeAppFolder, removeAppFolder, serveApp } from "../fixtures/served-app.ts";
 import { starterModel } from "../fixtures/starter-model.ts";
 import { connectClient } from "../unit/contract/transport.ts";
@@ -16,6 +17,7 @@ const template =
 const thought = "one two three four five six seven";
 const sampling = { temperature: 0, maxTokens: 4 };
 
+const browser = browserForAll();
 let folder: string;
 beforeAll(() => {
   folder = makeAppFolder();
@@ -62,31 +64,26 @@ test("what the model thought stays in its prompt while the user wants it", async
     return id;
   });
 
-  const browser = await launchBrowser();
-  try {
-    await serving(async (app) => {
-      const { page, complaints } = await openPage(browser, app.address);
-      await page.getByRole("navigation", { name: "Chats" }).getByRole("button", { name: /Sums/ }).first().click();
-      await page.getByText("ok", { exact: true }).waitFor();
-      const keep = () => button(page, "Keep thoughts");
-      await keep().waitFor();
-      expect(await keep().getAttribute("aria-pressed")).toBe("false");
-      await send(page, "y");
-      await status(replies(page).last(), /^(length|complete)$/);
-      await keep().click();
-      await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
-      await replies(page).last().hover();
-      await replies(page).last().getByRole("button", { name: "Regenerate", exact: true }).click();
-      await replies(page).last().getByText("2 / 2").waitFor();
-      await status(replies(page).last(), /^(length|complete)$/);
-      await page.reload();
-      await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    });
-  } finally {
-    await browser.close();
-  }
+  await serving(async (app) => {
+    const { page, complaints } = await openPage(browser(), app.address);
+    await page.getByRole("navigation", { name: "Chats" }).getByRole("button", { name: /Sums/ }).first().click();
+    await page.getByText("ok", { exact: true }).waitFor();
+    const keep = () => button(page, "Keep thoughts");
+    await keep().waitFor();
+    expect(await keep().getAttribute("aria-pressed")).toBe("false");
+    await send(page, "y");
+    await status(replies(page).last(), /^(length|complete)$/);
+    await keep().click();
+    await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
+    await replies(page).last().hover();
+    await replies(page).last().getByRole("button", { name: "Regenerate", exact: true }).click();
+    await replies(page).last().getByText("2 / 2").waitFor();
+    await status(replies(page).last(), /^(length|complete)$/);
+    await page.reload();
+    await expect.poll(() => keep().getAttribute("aria-pressed")).toBe("true");
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
 
   await serving(async (app) => {
     const { client } = await connectClient(app);

@@ -2,10 +2,10 @@ import { ArrowUp, FileText, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
 import { isEmptyDraft, send, stop } from "../../command/chat.ts";
 import { attempt } from "../../command/command.ts";
-import { chatModel } from "../../command/model.ts";
 import { formatCount, plural } from "../../logic/number.ts";
 import { countLines, isLongPaste } from "../../logic/paste.ts";
 import { type Attachment, draftOf, serial, setDraft } from "../../store/ui.ts";
+import { useChatModel } from "../chosen.ts";
 import { IconButton } from "../control/button.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { fitHeight } from "./fit-height.ts";
@@ -52,8 +52,7 @@ export function Composer() {
   const focusSerial = useUi((state) => state.focusSerial);
   const withEnter = useDocument((state) => state.settings?.sendWithEnter ?? true);
   const online = useDocument((state) => state.connection === "open");
-  const newChat = useUi((state) => state.newChat);
-  const hasModel = useDocument((state) => chatModel(state, { sessionId, newChat }) !== null);
+  const hasModel = useChatModel() !== null;
   const streaming = useStreaming();
 
   useLayoutEffect(() => {

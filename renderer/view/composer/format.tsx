@@ -1,11 +1,11 @@
 import { Braces } from "lucide-react";
-import { Popover } from "radix-ui";
 import { useRef } from "react";
 import { chatFormat } from "../../command/format.ts";
 import { type FormatKind, formatAbouts, formatNames, formatProblem } from "../../logic/format.ts";
 import { setFormat } from "../../store/ui.ts";
 import { Choice } from "../control/choice.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
+import { ChipPopover } from "./chip-popover.tsx";
 
 const kinds = [
   ["none", "Free text"],
@@ -18,7 +18,6 @@ const kinds = [
 /** What the replies to what is sent from here are held to. */
 export function Format() {
   const page = usePage();
-  const open = useUi((state) => state.open === "format");
   const sessionId = useUi((state) => state.sessionId);
   const formats = useUi((state) => state.formats);
   const format = useDocument((state) => chatFormat(state, { sessionId, formats }));
@@ -33,53 +32,48 @@ export function Format() {
     setFormat(page.ui, sessionId, next === "none" ? null : { kind: next, source });
   };
   return (
-    <Popover.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "format" : null })}>
-      <Popover.Trigger className={format === null ? "chip" : "chip on"} title="Format of the reply">
-        <Braces size={13} strokeWidth={1.75} aria-hidden="true" />
-        <span className="chip-label">Format</span>
-        {format !== null && (
-          <span className="chip-note">{problem === null ? formatNames[format.kind] : "not right yet"}</span>
+    <ChipPopover
+      kind="format"
+      label="Format of the reply"
+      className="format"
+      chip={
+        <button type="button" className={format === null ? "chip" : "chip on"} title="Format of the reply">
+          <Braces size={13} strokeWidth={1.75} aria-hidden="true" />
+          <span className="chip-label">Format</span>
+          {format !== null && (
+            <span className="chip-note">{problem === null ? formatNames[format.kind] : "not right yet"}</span>
+          )}
+        </button>
+      }
+    >
+      <div className="format-fields">
+        <Choice label="Format of the reply" value={kind} options={kinds} onChange={choose} />
+        <p id="format-about" className="sampling-about">
+          {about}
+        </p>
+        {format !== null && format.kind !== "json" && (
+          <textarea
+            rows={8}
+            spellCheck={false}
+            aria-label={formatNames[format.kind]}
+            aria-describedby={problem === null ? "format-about" : "format-problem"}
+            aria-invalid={problem !== null && format.source !== ""}
+            placeholder={example}
+            value={format.source}
+            onChange={(event) => setFormat(page.ui, sessionId, { ...format, source: event.target.value })}
+          />
         )}
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className="popover format"
-          align="start"
-          side="top"
-          sideOffset={10}
-          collisionPadding={12}
-          aria-label="Format of the reply"
+        <p
+          id="format-problem"
+          className={format?.source === "" ? "format-problem faint" : "format-problem bad"}
+          aria-live="polite"
         >
-          <div className="format-fields">
-            <Choice label="Format of the reply" value={kind} options={kinds} onChange={choose} />
-            <p id="format-about" className="sampling-about">
-              {about}
-            </p>
-            {format !== null && format.kind !== "json" && (
-              <textarea
-                rows={8}
-                spellCheck={false}
-                aria-label={formatNames[format.kind]}
-                aria-describedby={problem === null ? "format-about" : "format-problem"}
-                aria-invalid={problem !== null && format.source !== ""}
-                placeholder={example}
-                value={format.source}
-                onChange={(event) => setFormat(page.ui, sessionId, { ...format, source: event.target.value })}
-              />
-            )}
-            <p
-              id="format-problem"
-              className={format?.source === "" ? "format-problem faint" : "format-problem bad"}
-              aria-live="polite"
-            >
-              {problem}
-            </p>
-          </div>
-          <div className="popover-foot">
-            <span className="quiet">For this chat, from the next message on.</span>
-          </div>
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+          {problem}
+        </p>
+      </div>
+      <div className="popover-foot">
+        <span className="quiet">For this chat, from the next message on.</span>
+      </div>
+    </ChipPopover>
   );
 }

@@ -1,12 +1,13 @@
 import { Check, ChevronDown, CircleAlert, RefreshCw } from "lucide-react";
-import { Popover } from "radix-ui";
 import type { Model } from "../../../app/contract/model.ts";
 import { attempt } from "../../command/command.ts";
-import { chatModel, chooseModel, scanModels, unloadModel } from "../../command/model.ts";
+import { chooseModel, scanModels, unloadModel } from "../../command/model.ts";
 import { formatBytes, formatCount, formatParameters, formatPercent } from "../../logic/number.ts";
 import { planWords } from "../../logic/plan.ts";
+import { useChatModel } from "../chosen.ts";
 import { ProgressBar } from "../control/progress.tsx";
-import { useDocument, usePage, useUi } from "../page.ts";
+import { useDocument, usePage } from "../page.ts";
+import { ChipPopover } from "./chip-popover.tsx";
 
 function facts(model: Model): string {
   const context = model.contextLength > 0 ? `context ${formatCount(model.contextLength)}` : "";
@@ -73,47 +74,41 @@ function order(a: Model, b: Model): number {
 /** The chat's model, and all the others with their state. */
 export function ModelPicker() {
   const page = usePage();
-  const open = useUi((state) => state.open === "model");
-  const sessionId = useUi((state) => state.sessionId);
-  const newChat = useUi((state) => state.newChat);
-  const chosen = useDocument((state) => chatModel(state, { sessionId, newChat }));
+  const chosen = useChatModel();
   const models = useDocument((state) => state.models);
   const folder = useDocument((state) => state.info?.modelFolder ?? "");
   const loading = chosen?.state === "loading";
   return (
-    <Popover.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "model" : null })}>
-      <Popover.Trigger className="chip model-chip">
-        <span className={`dot ${chosen?.state ?? "none"}`} aria-hidden="true" />
-        <span className="unseen">Model: </span>
-        <span className="chip-text">{chosen?.name ?? "No model"}</span>
-        {loading && chosen.progress !== null && <span className="chip-note">{formatPercent(chosen.progress, 1)}</span>}
-        <ChevronDown size={13} strokeWidth={1.75} aria-hidden="true" />
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className="popover models"
-          align="start"
-          side="top"
-          sideOffset={10}
-          collisionPadding={12}
-          aria-label="Models"
-        >
-          <ul>
-            {[...models.values()].sort(order).map((model) => (
-              <ModelItem key={model.id} model={model} chosen={model.id === chosen?.id} />
-            ))}
-          </ul>
-          <div className="popover-foot">
-            <span className="quiet" title={folder}>
-              Models are GGUF files in <span className="path">{folder}</span>
-            </span>
-            <button type="button" className="button small" onClick={() => attempt(page, () => scanModels(page))}>
-              <RefreshCw size={12} strokeWidth={1.75} aria-hidden="true" />
-              Look again
-            </button>
-          </div>
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+    <ChipPopover
+      kind="model"
+      label="Models"
+      className="models"
+      chip={
+        <button type="button" className="chip model-chip">
+          <span className={`dot ${chosen?.state ?? "none"}`} aria-hidden="true" />
+          <span className="unseen">Model: </span>
+          <span className="chip-text">{chosen?.name ?? "No model"}</span>
+          {loading && chosen.progress !== null && (
+            <span className="chip-note">{formatPercent(chosen.progress, 1)}</span>
+          )}
+          <ChevronDown size={13} strokeWidth={1.75} aria-hidden="true" />
+        </button>
+      }
+    >
+      <ul>
+        {[...models.values()].sort(order).map((model) => (
+          <ModelItem key={model.id} model={model} chosen={model.id === chosen?.id} />
+        ))}
+      </ul>
+      <div className="popover-foot">
+        <span className="quiet" title={folder}>
+          Models are GGUF files in <span className="path">{folder}</span>
+        </span>
+        <button type="button" className="button small" onClick={() => attempt(page, () => scanModels(page))}>
+          <RefreshCw size={12} strokeWidth={1.75} aria-hidden="true" />
+          Look again
+        </button>
+      </div>
+    </ChipPopover>
   );
 }

@@ -1,19 +1,15 @@
 import { Brain, History } from "lucide-react";
 import { attempt } from "../../command/command.ts";
-import { chatModel } from "../../command/model.ts";
 import { setSampling } from "../../command/session.ts";
 import { levelName, planPastThoughts, planThinking } from "../../logic/thinking.ts";
+import { useChatModel, useChatSampling } from "../chosen.ts";
 import { Hint } from "../control/button.tsx";
-import { useDocument, usePage, useUi } from "../page.ts";
+import { usePage } from "../page.ts";
 
 /** Whether the model thinks before it answers, and how much; only what its template offers is shown. */
 export function Thinking() {
-  const sessionId = useUi((state) => state.sessionId);
-  const newChat = useUi((state) => state.newChat);
-  const stored = useDocument((state) => (sessionId === null ? undefined : state.sessions.get(sessionId)?.sampling));
-  const model = useDocument((state) => chatModel(state, { sessionId, newChat }));
-  const options = stored ?? newChat.sampling;
-  const features = model?.features ?? null;
+  const options = useChatSampling();
+  const features = useChatModel()?.features ?? null;
   return (
     <>
       <ThinkingChoice plan={planThinking(features, options)} />

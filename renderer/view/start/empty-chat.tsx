@@ -1,5 +1,5 @@
-import { chatModel } from "../../command/model.ts";
 import { draftOf, serial, setDraft } from "../../store/ui.ts";
+import { useChatModel } from "../chosen.ts";
 import { useDocument, usePage, useUi } from "../page.ts";
 
 /** What the button says, and what it writes. */
@@ -13,10 +13,9 @@ const openings = [
 export function EmptyChat() {
   const page = usePage();
   const sessionId = useUi((state) => state.sessionId);
-  const newChat = useUi((state) => state.newChat);
   const empty = useUi((state) => draftOf(state).text === "");
   const ready = useDocument((state) => state.ready);
-  const model = useDocument((state) => chatModel(state, { sessionId, newChat }));
+  const model = useChatModel();
   if (!ready) return <div className="scroll" />;
   return (
     <div className="scroll empty-chat">

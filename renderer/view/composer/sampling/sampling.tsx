@@ -1,13 +1,13 @@
 import { SlidersHorizontal } from "lucide-react";
-import { Popover } from "radix-ui";
 import type { ReactNode } from "react";
 import type { Model } from "../../../../app/contract/model.ts";
 import type { SamplingOptions } from "../../../../app/contract/session.ts";
 import { attempt } from "../../../command/command.ts";
-import { chatModel } from "../../../command/model.ts";
 import { resetSampling, setSampling } from "../../../command/session.ts";
 import { changedCount, type SamplingGroup, samplingFields, samplingGroups } from "../../../logic/sampling.ts";
-import { useDocument, usePage, useUi } from "../../page.ts";
+import { useChatModel, useChatSampling } from "../../chosen.ts";
+import { usePage, useUi } from "../../page.ts";
+import { ChipPopover } from "../chip-popover.tsx";
 import { NumberField } from "./number-field.tsx";
 import { OrderField } from "./order-field.tsx";
 import { TextField } from "./text-field.tsx";
@@ -84,58 +84,50 @@ function Tokens({ options, model }: PartProps) {
 
 export function Sampling() {
   const page = usePage();
-  const open = useUi((state) => state.open === "sampling");
   const sessionId = useUi((state) => state.sessionId);
-  const newChat = useUi((state) => state.newChat);
-  const stored = useDocument((state) => (sessionId === null ? undefined : state.sessions.get(sessionId)?.sampling));
-  const model = useDocument((state) => chatModel(state, { sessionId, newChat }));
-  const options = stored ?? newChat.sampling;
+  const model = useChatModel();
+  const options = useChatSampling();
   const changed = changedCount(options);
   return (
-    <Popover.Root open={open} onOpenChange={(next) => page.ui.setState({ open: next ? "sampling" : null })}>
-      <Popover.Trigger title="Sampling" className={changed > 0 ? "chip on" : "chip"}>
-        <SlidersHorizontal size={13} strokeWidth={1.75} aria-hidden="true" />
-        <span className="chip-label last">Sampling</span>
-        {changed > 0 && <span className="chip-note">{changed}</span>}
-      </Popover.Trigger>
-      <Popover.Portal>
-        <Popover.Content
-          className="popover sampling"
-          align="start"
-          side="top"
-          sideOffset={10}
-          collisionPadding={12}
-          aria-label="Sampling"
+    <ChipPopover
+      kind="sampling"
+      label="Sampling"
+      className="sampling"
+      chip={
+        <button type="button" title="Sampling" className={changed > 0 ? "chip on" : "chip"}>
+          <SlidersHorizontal size={13} strokeWidth={1.75} aria-hidden="true" />
+          <span className="chip-label last">Sampling</span>
+          {changed > 0 && <span className="chip-note">{changed}</span>}
+        </button>
+      }
+    >
+      <div key={sessionId} className="sampling-fields">
+        {samplingFields.map((field) => (
+          <NumberField key={field.key} field={field} value={options[field.key]} model={model} />
+        ))}
+        {samplingGroups.map((group) => (
+          <Numbers key={group.label} group={group} options={options} model={model} />
+        ))}
+        <Tokens options={options} model={model} />
+        <Group label="Order" changed={Number(options.order !== null)}>
+          <OrderField
+            options={options}
+            model={model}
+            onChange={(order) => attempt(page, () => setSampling(page, { order }))}
+          />
+        </Group>
+      </div>
+      <div className="popover-foot">
+        <span className="quiet">Empty fields use the model's own values.</span>
+        <button
+          type="button"
+          className="button small"
+          disabled={changed === 0}
+          onClick={() => attempt(page, () => resetSampling(page))}
         >
-          <div key={sessionId} className="sampling-fields">
-            {samplingFields.map((field) => (
-              <NumberField key={field.key} field={field} value={options[field.key]} model={model} />
-            ))}
-            {samplingGroups.map((group) => (
-              <Numbers key={group.label} group={group} options={options} model={model} />
-            ))}
-            <Tokens options={options} model={model} />
-            <Group label="Order" changed={Number(options.order !== null)}>
-              <OrderField
-                options={options}
-                model={model}
-                onChange={(order) => attempt(page, () => setSampling(page, { order }))}
-              />
-            </Group>
-          </div>
-          <div className="popover-foot">
-            <span className="quiet">Empty fields use the model's own values.</span>
-            <button
-              type="button"
-              className="button small"
-              disabled={changed === 0}
-              onClick={() => attempt(page, () => resetSampling(page))}
-            >
-              Reset all
-            </button>
-          </div>
-        </Popover.Content>
-      </Popover.Portal>
-    </Popover.Root>
+          Reset all
+        </button>
+      </div>
+    </ChipPopover>
   );
 }
