@@ -1,9 +1,10 @@
-/** How a command opens the application: with the engine in a forked Node process, and notices on standard error. */
+/** How a command opens the application: with the engine in a forked Node process, and what is to be known of it on standard error. */
 import { toWire } from "../../app/error.ts";
 import { type Application, type ApplicationOptions, createApplication } from "../application.ts";
 import { createNodeSpawn } from "../engine/spawn.ts";
 import { findInstallation, readCatalogue } from "../installation.ts";
 import type { CommandContext } from "./command.ts";
+import { tellPlans } from "./plan.ts";
 
 /** The caller closes it. */
 export function openApplication(
@@ -31,5 +32,6 @@ export function openApplication(
     const { level, message, hint } = event.payload;
     io.err(`${level}: ${message}${hint === "" ? "" : ` (${hint})`}\n`);
   });
+  tellPlans(application.service, io.err);
   return application;
 }

@@ -3,10 +3,11 @@ import { totalmem } from "node:os";
 import type { Model } from "../../app/contract/model.ts";
 import type { EngineInfo, MemoryPool } from "../../app/engine.ts";
 import { toWire, type WireError } from "../../app/error.ts";
+import { formatBytes } from "../../app/number.ts";
 import type { Application } from "../application.ts";
 import { openApplication } from "./application.ts";
 import { type Command, type CommandContext, exitCode } from "./command.ts";
-import { formatBytes, table } from "./table.ts";
+import { table } from "./table.ts";
 
 interface Problem {
   what: string;

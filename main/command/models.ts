@@ -1,14 +1,21 @@
 /** `halogen models`: what lies in the model folders, and what is wrong with which file. */
+import type { Model } from "../../app/contract/model.ts";
+import { toWire, type WireError } from "../../app/error.ts";
+import { formatBytes, formatParameters } from "../../app/number.ts";
 import { openApplication } from "./application.ts";
 import { type Command, exitCode } from "./command.ts";
-import { formatBytes, formatCount, table } from "./table.ts";
+import { planLine } from "./plan.ts";
+import { table } from "./table.ts";
 
 export const models: Command = {
   name: "models",
   summary: "List the models in the model folders",
-  usage: "[--json]",
-  options: { json: { type: "boolean" } },
-  help: [["--json", "as JSON, with everything that is known"]],
+  usage: "[--json | --plan]",
+  options: { json: { type: "boolean" }, plan: { type: "boolean" } },
+  help: [
+    ["--json", "as JSON, with everything that is known"],
+    ["--plan", "and what each would be given of the memory now, and why"],
+  ],
   positionals: 0,
   async run(context) {
     const { io, environment, values } = context;
@@ -28,17 +35,29 @@ export const models: Command = {
         model.fileName,
         model.architecture || "-",
         model.format || "-",
-        model.parameters > 0 ? formatCount(model.parameters) : "-",
+        model.parameters > 0 ? formatParameters(model.parameters) : "-",
         formatBytes(model.bytes),
         model.error === null ? "ok" : model.error.code,
       ]);
       io.out(`${table([["FILE", "ARCHITECTURE", "FORMAT", "PARAMETERS", "SIZE", "STATE"], ...rows])}\n`);
-      for (const { fileName, error } of found) {
-        if (error !== null) io.err(`${fileName}: ${error.message}${error.hint === "" ? "" : ` (${error.hint})`}\n`);
+      if (values.plan === true) {
+        const usable = found.filter(({ state }) => state !== "broken");
+        for (const model of usable) {
+          try {
+            io.out(planLine(model, await application.library.plan(model.id)));
+          } catch (error) {
+            io.err(problemLine(model, toWire(error)));
+          }
+        }
       }
+      for (const model of found) if (model.error !== null) io.err(problemLine(model, model.error));
       return exitCode.done;
     } finally {
       await application.close();
     }
   },
 };
+
+function problemLine({ fileName }: Model, { message, hint }: WireError): string {
+  return `${fileName}: ${message}${hint === "" ? "" : ` (${hint})`}\n`;
+}

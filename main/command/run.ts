@@ -5,18 +5,15 @@ import type { SamplingOptions } from "../../app/contract/session.ts";
 import { fromWire, HalogenError } from "../../app/error.ts";
 import type { Application } from "../application.ts";
 import { openApplication } from "./application.ts";
-import {
-  type Command,
-  type CommandContext,
-  exitCode,
-  type Io,
-  numberOption,
-  stringOption,
-  UsageError,
-} from "./command.ts";
+import { type Command, type CommandContext, exitCode, numberOption, stringOption, UsageError } from "./command.ts";
 import { formatHelp, formatOptions, type ResponseFormat, readFormat } from "./format.ts";
 import { readSampling, samplingHelp, samplingOptions } from "./sampling.ts";
+import { type StatusIo, withStatusLine } from "./status-line.ts";
 import { readThinking, thinkingHelp, thinkingOptions } from "./thinking.ts";
+
+interface RunContext extends CommandContext {
+  io: StatusIo;
+}
 
 export const run: Command = {
   name: "run",
@@ -43,7 +40,9 @@ export const run: Command = {
     ["--stats", "print the counts and rates on standard error"],
   ],
   positionals: 1,
-  async run(context) {
+  async run(given) {
+    const io = withStatusLine(given.io);
+    const context = { ...given, io };
     const sampling = readSampling(context);
     const contextLength = numberOption(context, "context", { from: 1, to: 10_000_000, integer: true });
     const responseFormat = await readFormat(context);
@@ -52,7 +51,7 @@ export const run: Command = {
     const application = openApplication(context, mode, contextLength === undefined ? {} : { contextLength });
     try {
       const reply = await answer(context, application, { text: prompt, responseFormat }, sampling);
-      if (context.values.stats === true) context.io.err(describeStats(reply));
+      if (context.values.stats === true) io.err(describeStats(reply));
       return finish(context, reply, responseFormat !== null);
     } finally {
       await application.close();
@@ -97,7 +96,7 @@ async function chosenThinking(context: CommandContext, { library }: Application,
 
 /** Settles with the reply when it has ended, however it ended. */
 async function answer(
-  context: CommandContext,
+  context: RunContext,
   application: Application,
   asked: { text: string; responseFormat: ResponseFormat | null },
   sampling: Partial<SamplingOptions>,
@@ -141,26 +140,17 @@ async function answer(
 }
 
 /** Text to standard output; waiting, and the model's thinking, to standard error. */
-function createPrinter(io: Io) {
-  let shown = 0;
+function createPrinter(io: StatusIo) {
   let wrote = false;
   /** What was thought last did not end a line. */
   let thought = false;
-  const clear = () => {
-    if (shown > 0) io.err(`\r${" ".repeat(shown)}\r`);
-    shown = 0;
-  };
   return {
     progress({ phase, done, total }: EventPayload<"message.progress">) {
-      if (!io.terminal || wrote) return;
+      if (wrote) return;
       const words = { queued: "waiting", load: "loading the model", prefill: "reading the prompt" }[phase];
-      const line = `${words}${total > 0 ? ` ${Math.floor((100 * done) / total)} %` : ""}`;
-      clear();
-      io.err(line);
-      shown = line.length;
+      io.status(`${words}${total > 0 ? ` ${Math.floor((100 * done) / total)} %` : ""}`);
     },
     delta({ type, text }: EventPayload<"message.delta">) {
-      clear();
       if (type === "reasoning") {
         io.err(text);
         thought = !text.endsWith("\n");
@@ -170,7 +160,7 @@ function createPrinter(io: Io) {
       io.out(text);
     },
     end() {
-      clear();
+      io.clear();
       if (thought && !wrote) io.err("\n");
       if (wrote) io.out("\n");
     },

@@ -1,35 +1,8 @@
-/** Numbers as the page shows them. Binary units for bytes (GiB), because memory limits are given in them. */
-
-const grouped = new Intl.NumberFormat("en-US");
-const binaryUnits = ["B", "KiB", "MiB", "GiB", "TiB"] as const;
-
-export function formatCount(value: number): string {
-  return grouped.format(Math.round(value));
-}
+/** Rates, times and shares as the page shows them. */
+import { formatCount } from "../../app/number.ts";
 
 export function plural(count: number, one: string, many = `${one}s`): string {
   return `${formatCount(count)} ${count === 1 ? one : many}`;
-}
-
-function scale(bytes: number): { divisor: number; unit: string } {
-  let exponent = 0;
-  while (exponent < binaryUnits.length - 1 && bytes >= 1024 ** (exponent + 1)) exponent += 1;
-  return { divisor: 1024 ** exponent, unit: binaryUnits[exponent] ?? "B" };
-}
-
-function significant(value: number): string {
-  return value >= 100 || Number.isInteger(value) ? String(Math.round(value)) : value.toFixed(1);
-}
-
-export function formatBytes(bytes: number): string {
-  const { divisor, unit } = scale(bytes);
-  return `${significant(bytes / divisor)} ${unit}`;
-}
-
-/** "24.7 of 96 GiB": both in the unit of the larger. */
-export function formatShare(used: number, total: number): string {
-  const { divisor, unit } = scale(total);
-  return `${significant(used / divisor)} of ${significant(total / divisor)} ${unit}`;
 }
 
 export function formatRate(tokensPerSecond: number): string {
@@ -51,12 +24,6 @@ export function formatPercent(part: number, whole: number): string {
   const percent = (part / whole) * 100;
   if (percent > 0 && percent < 1) return "<1%";
   return `${percent < 100 ? Math.min(99, Math.round(percent)) : Math.round(percent)}%`;
-}
-
-export function formatParameters(count: number): string {
-  if (count >= 1e9) return `${significant(count / 1e9)}B`;
-  if (count >= 1e6) return `${significant(count / 1e6)}M`;
-  return formatCount(count);
 }
 
 /** Seconds left, in words; empty when it cannot be told. */

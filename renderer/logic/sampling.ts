@@ -1,6 +1,6 @@
 import type { Model } from "../../app/contract/model.ts";
 import { type SamplingOptions, usualBreakers } from "../../app/contract/session.ts";
-import { formatCount } from "./number.ts";
+import { formatCount } from "../../app/number.ts";
 
 /** The options that are one number. */
 export type NumberKey = {

@@ -1,6 +1,6 @@
 /** Tokens as a user names them: by a text, or by their number. */
 import type { TokenChoice } from "../../app/contract/session.ts";
-import { formatCount } from "./number.ts";
+import { formatCount } from "../../app/number.ts";
 
 /** What the sampling of a chat says of one choice; without a bias it never comes. */
 export interface TokenEntry {

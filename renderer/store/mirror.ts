@@ -1,7 +1,7 @@
 /** Keeps the document and live stores equal to main's state: reads everything at each (re)connection, then follows the events. */
 import type { EventName, EventPayload } from "../../app/contract/event.ts";
 import type { Message } from "../../app/contract/message.ts";
-import { formatCount } from "../logic/number.ts";
+import { formatCount } from "../../app/number.ts";
 import { withEntry, withoutEntry } from "./document.ts";
 import { type Page, report } from "./page.ts";
 import { addToast, emptyNewChat } from "./ui.ts";

@@ -1,4 +1,4 @@
-import { formatCount, formatShare } from "../../logic/number.ts";
+import { formatCount, formatShare } from "../../../app/number.ts";
 import type { Progress } from "../../store/live.ts";
 import { ProgressBar } from "../control/progress.tsx";
 

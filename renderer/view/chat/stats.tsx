@@ -1,6 +1,7 @@
 import type { Message, MessageStats } from "../../../app/contract/message.ts";
+import { formatCount } from "../../../app/number.ts";
 import { formatNames } from "../../logic/format.ts";
-import { formatCount, formatDuration, formatRate, plural } from "../../logic/number.ts";
+import { formatDuration, formatRate, plural } from "../../logic/number.ts";
 import { Hint } from "../control/button.tsx";
 
 export function LiveStats({ tokens, tokensPerSecond }: { tokens: number; tokensPerSecond: number }) {

@@ -1,8 +1,8 @@
 import { Pencil } from "lucide-react";
 import { useState } from "react";
+import { formatCount } from "../../../app/number.ts";
 import { type ConversationRow, messageText } from "../../logic/conversation.ts";
 import { clamp } from "../../logic/excerpt.ts";
-import { formatCount } from "../../logic/number.ts";
 import { IconButton } from "../control/button.tsx";
 import { ErrorCard } from "../control/error-card.tsx";
 import { CopyButton } from "../markdown/code-block.tsx";

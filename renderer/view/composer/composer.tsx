@@ -1,8 +1,9 @@
 import { ArrowUp, FileText, Square, X } from "lucide-react";
 import { type ClipboardEvent, type KeyboardEvent, useEffect, useLayoutEffect, useRef } from "react";
+import { formatCount } from "../../../app/number.ts";
 import { isEmptyDraft, send, stop } from "../../command/chat.ts";
 import { attempt } from "../../command/command.ts";
-import { formatCount, plural } from "../../logic/number.ts";
+import { plural } from "../../logic/number.ts";
 import { countLines, isLongPaste } from "../../logic/paste.ts";
 import { type Attachment, draftOf, serial, setDraft } from "../../store/ui.ts";
 import { useChatModel } from "../chosen.ts";

@@ -1,9 +1,10 @@
 import { Check, ChevronDown, CircleAlert, RefreshCw } from "lucide-react";
 import type { Model } from "../../../app/contract/model.ts";
+import { formatBytes, formatCount, formatParameters } from "../../../app/number.ts";
+import { planWords } from "../../../app/plan.ts";
 import { attempt } from "../../command/command.ts";
 import { chooseModel, scanModels, unloadModel } from "../../command/model.ts";
-import { formatBytes, formatCount, formatParameters, formatPercent } from "../../logic/number.ts";
-import { planWords } from "../../logic/plan.ts";
+import { formatPercent } from "../../logic/number.ts";
 import { useChatModel } from "../chosen.ts";
 import { ProgressBar } from "../control/progress.tsx";
 import { useDocument, usePage } from "../page.ts";

@@ -1,7 +1,7 @@
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { WireError } from "../../../app/error.ts";
-import { formatCount } from "../../logic/number.ts";
+import { formatCount } from "../../../app/number.ts";
 
 function detailText(value: string | number | boolean | null): string {
   return typeof value === "number" ? formatCount(value) : String(value);

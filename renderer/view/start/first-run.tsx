@@ -1,9 +1,10 @@
 import { Download as DownloadIcon, FolderOpen, RefreshCw } from "lucide-react";
 import { useState } from "react";
 import type { CatalogueEntry, Download } from "../../../app/contract/model.ts";
+import { formatBytes, formatShare } from "../../../app/number.ts";
 import { attempt } from "../../command/command.ts";
 import { cancelDownload, scanModels, startDownload } from "../../command/model.ts";
-import { formatBytes, formatRemaining, formatShare } from "../../logic/number.ts";
+import { formatRemaining } from "../../logic/number.ts";
 import { ErrorCard } from "../control/error-card.tsx";
 import { ProgressBar } from "../control/progress.tsx";
 import { CopyButton } from "../markdown/code-block.tsx";

@@ -1,6 +1,7 @@
 import type { Device } from "../../../app/engine.ts";
-import { formatBytes, formatCount, formatPercent, formatRate, formatShare } from "../../logic/number.ts";
-import { planParts, planWords } from "../../logic/plan.ts";
+import { formatBytes, formatCount, formatShare } from "../../../app/number.ts";
+import { planParts, planWords } from "../../../app/plan.ts";
+import { formatPercent, formatRate } from "../../logic/number.ts";
 import { Hint } from "../control/button.tsx";
 import { useDocument, useLive } from "../page.ts";
 

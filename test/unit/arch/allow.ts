@@ -17,6 +17,8 @@ export const scriptRows: readonly Row[] = [
   { part: "app/engine.ts", may: [], packages: [] },
   { part: "app/engine-check.ts", may: ["app/engine.ts", "app/error.ts"], packages: [] },
   { part: "app/kv-quality.ts", may: [], packages: [] },
+  { part: "app/number.ts", may: [], packages: [] },
+  { part: "app/plan.ts", may: ["app/engine.ts", "app/number.ts"], packages: [] },
   { part: "app/generation.ts", may: ["app/engine.ts"], packages: [] },
   { part: "app/platform.d.ts", may: [], packages: [] },
   { part: "app/session", may: ["app/contract", "app/error.ts"], packages: ["zod"] },

@@ -18,6 +18,9 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(data, { recursive: true, force: true }));
 
+/** The page's for the plan of the scripted engine. */
+const words = "The context is the model's own, 2,048 tokens. Keys and values: F16, 8 MiB.";
+
 interface Run {
   code: number;
   out: string;
@@ -27,11 +30,15 @@ interface Run {
 interface RunOptions {
   stdin?: string;
   variables?: Record<string, string>;
+  terminal?: boolean;
   /** Ctrl-C as soon as this has been printed. */
   interruptAt?: RegExp;
 }
 
-async function halogen(words: string[], { stdin = "", variables = {}, interruptAt }: RunOptions = {}): Promise<Run> {
+async function halogen(
+  typed: string[],
+  { stdin = "", variables = {}, terminal = false, interruptAt }: RunOptions = {},
+): Promise<Run> {
   const abort = new AbortController();
   let out = "";
   let err = "";
@@ -39,12 +46,12 @@ async function halogen(words: string[], { stdin = "", variables = {}, interruptA
     if (interruptAt?.test(out + err)) abort.abort();
   };
   const code = await runCli({
-    arguments: words,
+    arguments: typed,
     variables: { HALOGEN_DATA: data, HALOGEN_ENGINE: scripted, ...variables },
     signal: abort.signal,
     io: {
       stdin: Readable.from([Buffer.from(stdin)]),
-      terminal: false,
+      terminal,
       out(text) {
         out += text;
         look();
@@ -126,8 +133,20 @@ describe("usage", () => {
 });
 
 describe("run", () => {
-  test("prints the text, and only the text, to standard output", async () => {
-    expect(await halogen(["run", "Grüße 模型 😀"])).toEqual({ code: 0, out: "You said: Grüße 模型 😀\n", err: "" });
+  test("prints the text to standard output, and what the model was given and why to standard error", async () => {
+    expect(await halogen(["run", "Grüße 模型 😀"])).toEqual({
+      code: 0,
+      out: "You said: Grüße 模型 😀\n",
+      err: `Scripted: ${words}\n`,
+    });
+  });
+
+  test("what the model was given takes the place of the progress on a terminal", async () => {
+    const { err } = await halogen(["run", "hello"], { terminal: true });
+    expect(err).toMatch(/loading the model/);
+    // What comes behind a carriage return is written over what stood there.
+    const seen = err.split("\n").map((line) => line.slice(line.lastIndexOf("\r") + 1));
+    expect(seen).toContain(`Scripted: ${words}`);
   });
 
   test("reads the prompt from standard input", async () => {
@@ -223,6 +242,13 @@ describe("models and doctor", () => {
     expect(models).toMatchObject([{ fileName: "Scripted.gguf", state: "available", error: null }]);
   });
 
+  test("models --plan says what each would be given", async () => {
+    const { code, out } = await halogen(["models", "--plan"]);
+    expect(code).toBe(0);
+    expect(out).toMatch(/^FILE .*\nScripted\.gguf +llama /);
+    expect(out).toContain(`\nScripted: ${words}\n`);
+  });
+
   test("no model is no error: it says where to put one", async () => {
     const empty = mkdtempSync(join(tmpdir(), "halogen-cli-"));
     const { code, out, err } = await halogen(["models"], { variables: { HALOGEN_DATA: empty } });
@@ -253,6 +279,12 @@ describe("serve", () => {
     const { code, out } = await halogen(["serve", "--port", "0"], { interruptAt: /Ctrl-C/ });
     expect(code).toBe(0);
     expect(out).toMatch(/^Halogen is at http:\/\/127\.0\.0\.1:\d+\/\?token=\S{32}\n$/);
+  });
+
+  test("says what the model was given once it is loaded", async () => {
+    const { code, err } = await halogen(["serve", "--port", "0"], { interruptAt: /Keys and values/ });
+    expect(code).toBe(0);
+    expect(err).toContain(`Scripted: ${words}\n`);
   });
 
   test("a port in use is named, with 1", async () => {

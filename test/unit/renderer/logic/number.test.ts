@@ -1,32 +1,13 @@
 import { describe, expect, test } from "vitest";
 import {
-  formatBytes,
   formatDuration,
-  formatParameters,
   formatPercent,
   formatRate,
   formatRemaining,
-  formatShare,
   plural,
 } from "../../../../renderer/logic/number.ts";
 
-const GiB = 1024 ** 3;
-
 describe("numbers as they are shown", () => {
-  test.each([
-    [0, "0 B"],
-    [1023, "1023 B"],
-    [1536, "1.5 KiB"],
-    [98_000_000, "93.5 MiB"],
-    [96 * GiB, "96 GiB"],
-    [20.44 * GiB, "20.4 GiB"],
-  ])("%d bytes", (bytes, words) => expect(formatBytes(bytes)).toBe(words));
-
-  test("a share has one unit, that of the whole", () => {
-    expect(formatShare(24.7 * GiB, 96 * GiB)).toBe("24.7 of 96 GiB");
-    expect(formatShare(0.25 * GiB, 96 * GiB)).toBe("0.3 of 96 GiB");
-  });
-
   test.each([
     [210, "0.21 s"],
     [6200, "6.2 s"],
@@ -42,11 +23,9 @@ describe("numbers as they are shown", () => {
     expect(formatPercent(5, 0)).toBe("0%");
   });
 
-  test("rates, parameters and counts", () => {
+  test("rates and counts", () => {
     expect(formatRate(58.34)).toBe("58.3 tok/s");
     expect(formatRate(412.7)).toBe("413 tok/s");
-    expect(formatParameters(134_515_008)).toBe("135M");
-    expect(formatParameters(4_022_468_096)).toBe("4.0B");
     expect(plural(1, "token")).toBe("1 token");
     expect(plural(8214, "token")).toBe("8,214 tokens");
   });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { planParts, planWords } from "../../../../renderer/logic/plan.ts";
-import { otherModels, smallModel } from "../../../fixtures/page/sample.ts";
+import { planParts, planWords } from "../../../app/plan.ts";
+import { otherModels, smallModel } from "../../fixtures/page/sample.ts";
 
 const fitted = otherModels.find(({ id }) => id === "phi")?.plan;
 

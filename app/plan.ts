@@ -1,10 +1,9 @@
-import type { Model } from "../../app/contract/model.ts";
+/** A memory plan in words: the same on the page and on the command line. */
+import type { MemoryPlan } from "./engine.ts";
 import { formatBytes, formatCount } from "./number.ts";
 
-type Plan = NonNullable<Model["plan"]>;
-
 /** What was chosen at loading and why, in the engine's words, and what it takes. */
-export function planWords(plan: Plan): string {
+export function planWords(plan: MemoryPlan): string {
   const kv = `Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
   // The engine writes numbers as they are; here they look as everywhere on the page.
   const reason = plan.reason.replace(/(?<![\d.])\d{4,}(?![\d.]*\d)/g, (digits) => formatCount(Number(digits)));
@@ -12,7 +11,7 @@ export function planWords(plan: Plan): string {
 }
 
 /** What the memory goes to, in the order of the plan; what is empty is left out. */
-export function planParts(plan: Plan): [name: string, bytes: number][] {
+export function planParts(plan: MemoryPlan): [name: string, bytes: number][] {
   const parts: [string, number][] = [
     ["Weights", plan.weights],
     ["Keys and values", plan.kv],
