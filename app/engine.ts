@@ -300,6 +300,8 @@ export interface Engine {
   ): Promise<LoadedModel>;
   unload(handle: number): Promise<void>;
   generate(request: GenerateRequest, onProgress?: (progress: EngineProgress) => void): Generation;
+  /** Begins what the first reply with a grammar would wait for, and settles before it is done; again, it does nothing. */
+  prepareGrammar(handle: number): Promise<void>;
   /** Log-probabilities of every next token after each of `tokens[from..]`; for checks and benches. Rows of vocabulary size. */
   score(handle: number, tokens: Int32Array, from: number): Promise<Float32Array>;
   memory(): Promise<MemoryPool[]>;

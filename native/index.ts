@@ -166,6 +166,11 @@ export function createNativeEngine(options: NativeEngineOptions = {}): Engine {
         forget(handle);
       }),
     generate,
+    prepareGrammar: (handle) =>
+      translated(async () => {
+        checkHandle(handle);
+        grammarsOf(handle).prepare();
+      }),
     score: (handle, tokens, from) =>
       translated(async () => {
         checkScoreRequest(handle, tokens, from);

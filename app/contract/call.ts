@@ -77,6 +77,8 @@ export const calls = {
   "model.plan": { request: z.object({ modelId: idSchema }).strict(), reply: memoryPlanSchema },
   "model.load": { request: z.object({ modelId: idSchema }).strict(), reply: modelSchema },
   "model.unload": { request: z.object({ modelId: idSchema }).strict(), reply: modelSchema },
+  /** The next reply will have a format: begins what it would wait for, where the model is loaded. */
+  "model.prepareFormat": { request: z.object({ modelId: idSchema }).strict(), reply: nothing },
   /** What choices of tokens stand for in this model, in their order; an empty list where it has no such token. */
   "model.tokens": {
     request: z.object({ modelId: idSchema, choices: z.array(tokenChoiceSchema).max(20_000) }).strict(),

@@ -159,6 +159,9 @@ export function createEngineClient(port: Port): EngineClient {
       await start("unload", "unloading a model", [handle]).value;
     },
     generate,
+    prepareGrammar: async (handle) => {
+      await start("prepareGrammar", "making ready for a grammar", [handle]).value;
+    },
     score: (handle, tokens, from) => start("score", `scoring ${tokens.length} tokens`, [handle, tokens, from]).value,
     memory: () => start("memory", "counting memory", []).value,
 

@@ -129,6 +129,11 @@ export function createHost(options: HostOptions): EngineHost {
     load,
     unload,
     generate,
+    async prepareGrammar(handle) {
+      const slot = slotOf(handle);
+      // A model that has to be loaded again first is so with the reply that needs it, and the rest as well.
+      if (slot.connection === supervisor.live()) await slot.connection.engine.prepareGrammar(slot.inner);
+    },
     async score(handle, tokens, from) {
       const slot = slotOf(handle);
       const connection = await settle(slot);

@@ -49,6 +49,9 @@ export function serveEngine(engine: Engine, port: Port, onCloseRequest: () => vo
       case "unload":
         await engine.unload(...message.arguments);
         return null;
+      case "prepareGrammar":
+        await engine.prepareGrammar(...message.arguments);
+        return null;
       case "score":
         return engine.score(...message.arguments);
       case "memory":

@@ -31,6 +31,7 @@ export interface WireCalls {
   plan: { arguments: [options: LoadOptions]; value: MemoryPlan };
   load: { arguments: [options: LoadOptions]; value: LoadedModel };
   unload: { arguments: [handle: number]; value: null };
+  prepareGrammar: { arguments: [handle: number]; value: null };
   score: { arguments: [handle: number, tokens: Int32Array, from: number]; value: Float32Array };
   memory: { arguments: []; value: MemoryPool[] };
 }

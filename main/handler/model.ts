@@ -16,5 +16,9 @@ export function createModelHandlers(library: Library, firstScan: Promise<unknown
     "model.plan": ({ modelId }) => library.plan(modelId),
     "model.load": ({ modelId }) => library.load(modelId),
     "model.unload": ({ modelId }) => library.unload(modelId),
+    async "model.prepareFormat"({ modelId }) {
+      await library.prepareFormat(modelId);
+      return {};
+    },
   };
 }

@@ -42,6 +42,8 @@ export interface Library {
   /** Loads it without using it. */
   load(modelId: string): Promise<Model>;
   unload(modelId: string): Promise<Model>;
+  /** Begins what its first reply with a format would wait for; nothing where it is not loaded. Rejects with model.not_found. */
+  prepareFormat(modelId: string): Promise<void>;
   /** To be called when the engine process has ended: nothing is loaded any more. */
   engineLost(): void;
   close(): Promise<void>;
@@ -49,7 +51,7 @@ export interface Library {
 
 export interface LibraryOptions {
   folders: readonly string[];
-  engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload">;
+  engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload" | "prepareGrammar">;
   settings: () => Pick<Settings, "contextLength" | "kvType" | "threads" | "defaultModelId">;
   cache: InspectionCache;
   /** What a model's chat template offers; null when the template does not work. */
@@ -292,6 +294,10 @@ export function createLibrary(options: LibraryOptions): Library {
       const entry = find(modelId);
       await resident.unload(entry);
       return toModel(entry);
+    },
+    async prepareFormat(modelId) {
+      const loaded = resident.loaded(find(modelId));
+      if (loaded !== null) await engine.prepareGrammar(loaded.handle);
     },
     engineLost: resident.forget,
     async close() {

@@ -19,6 +19,8 @@ export interface Hold {
 
 export interface Resident {
   acquire(entry: Entry, options?: AcquireOptions): Promise<Hold>;
+  /** As it is loaded now; null when it is not. */
+  loaded(entry: Entry): LoadedModel | null;
   /** Throws session.busy while it is in use. Ends a load that runs. */
   unload(entry: Entry): Promise<void>;
   /** The engine process is gone and its models with it. */
@@ -187,6 +189,7 @@ export function createResident({ engine, loadOptions, onChange }: ResidentOption
 
   return {
     acquire,
+    loaded: (entry) => (occupant?.entry === entry ? occupant.loaded : null),
     async unload(entry) {
       if (loading?.entry === entry) loading.abort.abort();
       if (occupant?.entry === entry && occupant.users > 0) {

@@ -56,8 +56,9 @@ export function constrainedSource({
       stops,
     });
     session = opened;
-    const first = await opened.start();
-    if (cancelled) return;
+    const starts = opened.start();
+    // It is awaited below, unless the engine refuses the request first.
+    starts.catch(() => undefined);
     const { grammar: _, thought: __, written: ___, ...plain } = request;
     const sampled = (id: number): void => {
       work = work
@@ -68,8 +69,8 @@ export function constrainedSource({
         .catch(fail);
     };
     running = raw.generate({ ...plain, stopTokens: stops, constrained: true }, onProgress, sampled);
-    if (cancelled) running.cancel();
-    running.allow(first);
+    // The prompt is read while the grammar is made; the engine waits with the first token.
+    running.allow(await starts);
   };
   let left: () => void = () => undefined;
   /** A grammar that is still being compiled is not waited for. */
@@ -78,6 +79,7 @@ export function constrainedSource({
   });
   const starting = Promise.race([
     begin().catch((error) => {
+      running?.cancel();
       if (!cancelled && translate(error).code !== "request.cancelled") throw error;
     }),
     leave,

@@ -33,6 +33,8 @@ export interface GrammarSession {
 }
 
 export interface GrammarLane {
+  /** Starts the thread where none is. What goes wrong with that goes wrong again, and is told, when it is needed. */
+  prepare(): void;
   endTokens(): Promise<readonly number[]>;
   open(request: GrammarRequest): GrammarSession;
   close(): void;
@@ -93,10 +95,12 @@ export function createGrammarLane(spawn: () => Promise<GrammarThread>, limits: L
       });
       made.onGone((error) => {
         const words = error === null ? "" : `: ${error.message}`;
-        const reason = new HalogenError("internal", `The grammar's thread was lost${words}`, {
-          hint: "Send the message again.",
-          ...(error === null ? {} : { cause: error }),
-        });
+        const reason = closed
+          ? cancelled()
+          : new HalogenError("internal", `The grammar's thread was lost${words}`, {
+              hint: "Send the message again.",
+              ...(error === null ? {} : { cause: error }),
+            });
         const atWork = running === made;
         if (spawned === made) forgetThread();
         reject(reason);
@@ -176,6 +180,7 @@ export function createGrammarLane(spawn: () => Promise<GrammarThread>, limits: L
     });
 
   return {
+    prepare: () => void ready().catch(() => undefined),
     endTokens: async () => (await ready()).endTokens,
     open(request) {
       const id = nextId++;

@@ -16,6 +16,8 @@ const largeSource = 20_000;
 const mostMemory = 1024;
 
 export interface GrammarService {
+  /** Begins to make a thread ready, so that the first reply finds it so. */
+  prepare(): void;
   /** Tokens that end a reply, for requests that name none. */
   endTokens(): Promise<readonly number[]>;
   open(request: GrammarRequest): GrammarSession;
@@ -28,6 +30,7 @@ export function createGrammarService(vocabulary: () => Promise<Vocabulary>): Gra
   const small = createGrammarLane(spawn);
   let large: GrammarLane | null = null;
   return {
+    prepare: () => small.prepare(),
     endTokens: () => small.endTokens(),
     open(request) {
       if (request.source.source.length <= largeSource) return small.open(request);

@@ -1,6 +1,12 @@
 import type { ResponseFormat } from "../../app/contract/message.ts";
 import type { DocumentState } from "../store/document.ts";
+import type { Page } from "../store/page.ts";
 import type { UiState } from "../store/ui.ts";
+
+/** So that the first reply in a format need not wait for what the loaded model takes to be held to one. */
+export async function prepareFormat(page: Page, modelId: string): Promise<void> {
+  await page.client.call("model.prepareFormat", { modelId });
+}
 
 /** What the next reply of the shown chat is held to: what was chosen here, else what its last question asked for. */
 export function chatFormat(

@@ -43,6 +43,32 @@ test("a schema that is not right is said to be so, and nothing is sent until it 
   expect(await sent()).toEqual([{ kind: "json_schema", source: '{"type":"object"}' }]);
 });
 
+test("what a reply in a format takes of the model is begun when one is chosen, and again with each load, before anything is sent", async () => {
+  await open.show("chat");
+  const prepared = () => open.script(() => scripted.requests.filter((one) => one.name === "model.prepareFormat"));
+  const become = (state: "loaded" | "available") =>
+    open.script((wanted) => {
+      const model = scripted.models.get("smollm2") ?? scripted.sampleModel;
+      scripted.models.set(model.id, { ...model, state: wanted });
+      scripted.emit("model.changed", { ...model, state: wanted });
+    }, state);
+  await chip().click();
+  expect(await prepared()).toEqual([]);
+  await choose("Expression");
+  await source("Expression").fill("yes|no");
+  await choose("JSON");
+  await eventually(prepared).toEqual([{ name: "model.prepareFormat", request: { modelId: "smollm2" } }]);
+  await become("available");
+  await become("loaded");
+  await eventually(async () => (await prepared()).length).toBe(2);
+  await choose("Free text");
+  await become("available");
+  await become("loaded");
+  await open.page.keyboard.press("Escape");
+  await say(open, "Hello");
+  expect((await prepared()).length).toBe(2);
+});
+
 test("it goes on for the chat, is none of another chat's, and is taken away", async () => {
   await open.show("new");
   await chip().click();

@@ -207,6 +207,23 @@ describe("a constrained reply", () => {
     expect(order).toEqual(["plain", "yes", "cancelled"]);
   });
 
+  test("made ready before, says what it says when it is not; an unload meanwhile leaves nothing behind", async () => {
+    const grammar: GrammarSource = { kind: "json_schema", source: JSON.stringify(person) };
+    const expected = await readAll(ask("Describe a person.", grammar, seeded(5)));
+    const fresh = await engine.load(loadOptions(starterModel(), { contextLength: 2048 }));
+    await engine.prepareGrammar(fresh.handle);
+    // A reply without a grammar is none of its business.
+    await readAll(engine.generate(generateRequest(fresh.handle, storyPrompt, { maxTokens: 3 })));
+    const prepared = ask("Describe a person.", grammar, { ...seeded(5), handle: fresh.handle });
+    expect(await readAll(prepared)).toEqual(expected);
+    await engine.unload(fresh.handle);
+
+    const left = await engine.load(loadOptions(starterModel(), { contextLength: 256 }));
+    await Promise.all([engine.prepareGrammar(left.handle), engine.unload(left.handle)]);
+    expect((await failure(engine.prepareGrammar(left.handle))).code).toBe("model.not_loaded");
+    expect(["yes", "no", "maybe"]).toContain(tokenizer.decode(await readAll(ask("Well?", yes))));
+  });
+
   test("with a fault in its grammar is refused with the place, and the engine goes on", async () => {
     const broken: [GrammarSource, string, Record<string, unknown>][] = [
       [

@@ -1,8 +1,10 @@
 import { Braces } from "lucide-react";
-import { useRef } from "react";
-import { chatFormat } from "../../command/format.ts";
+import { useEffect, useRef } from "react";
+import { attempt } from "../../command/command.ts";
+import { chatFormat, prepareFormat } from "../../command/format.ts";
 import { type FormatKind, formatAbouts, formatNames, formatProblem } from "../../logic/format.ts";
 import { setFormat } from "../../store/ui.ts";
+import { useChatModel } from "../chosen.ts";
 import { Choice } from "../control/choice.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { ChipPopover } from "./chip-popover.tsx";
@@ -26,6 +28,11 @@ export function Format() {
   const kind = format?.kind ?? "none";
   const { about, example } = formatAbouts[kind];
   const problem = format === null ? null : formatProblem(format);
+  const model = useChatModel();
+  const loaded = format !== null && model?.state === "loaded" ? model.id : null;
+  useEffect(() => {
+    if (loaded !== null) attempt(page, () => prepareFormat(page, loaded));
+  }, [page, loaded]);
   const choose = (next: FormatKind | "none") => {
     if (format !== null) written.current.set(format.kind, format.source);
     const source = next === "none" || next === "json" ? "" : (written.current.get(next) ?? "");

@@ -291,6 +291,19 @@ describe("acquire", () => {
     expect((await again).model.error).toBeNull();
   });
 
+  it("makes a model that is loaded ready for a format, and no other", async () => {
+    await s.library.prepareFormat(s.idOf("a.gguf"));
+    const lease = s.library.acquire(s.idOf("a.gguf"));
+    (await s.slow.load(0)).finish();
+    const { loaded } = await lease;
+    await s.library.prepareFormat(s.idOf("a.gguf"));
+    await s.library.prepareFormat(s.idOf("b.gguf"));
+    s.library.engineLost();
+    await s.library.prepareFormat(s.idOf("a.gguf"));
+    expect(s.slow.log.filter((line) => line.startsWith("prepare"))).toEqual([`prepare ${loaded.handle}`]);
+    await expect(s.library.prepareFormat("gone")).rejects.toMatchObject({ code: "model.not_found" });
+  });
+
   it("loads again with changed s.settings once nobody uses it", async () => {
     const first = s.library.acquire(s.idOf("a.gguf"));
     (await s.slow.load(0)).finish();

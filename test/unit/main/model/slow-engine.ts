@@ -31,7 +31,7 @@ export function createSlowEngine() {
     fits: true,
     reason: "",
   });
-  const engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload"> = {
+  const engine: Pick<Engine, "info" | "inspect" | "plan" | "load" | "unload" | "prepareGrammar"> = {
     info: async () => ({ version: "1", devices: [], chosen: "cpu", threads: 1, architectures: ["llama"], formats: [] }),
     async inspect(path) {
       const name = path.slice(dirname(path).length + 1);
@@ -60,6 +60,9 @@ export function createSlowEngine() {
       };
     },
     plan: async (options) => plan(options),
+    async prepareGrammar(of) {
+      log.push(`prepare ${of}`);
+    },
     load(options, onProgress, signal) {
       const name = options.path.slice(dirname(options.path).length + 1);
       log.push(`load ${name}`);

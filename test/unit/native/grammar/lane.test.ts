@@ -174,6 +174,50 @@ describe("a lane", () => {
     expect((await failed(lane.open(request).start())).code).toBe("model.not_loaded");
   });
 
+  test("prepared before it is needed, starts one thread, in which the first reply begins at once", async () => {
+    const { threads, spawn, settled } = stage();
+    const lane = createGrammarLane(spawn);
+    lane.prepare();
+    await settled();
+    threads[0]?.say(ready);
+    lane.prepare();
+    await settled();
+    expect([threads.length, threads[0]?.sent, threads[0]?.held]).toEqual([1, [], false]);
+    const first = lane.open(request).start();
+    await settled();
+    expect(threads[0]?.sent.map(({ kind, id }) => [kind, id])).toEqual([["start", 1]]);
+    threads[0]?.say(offer(1, 5));
+    expect((await first)?.[0]).toBe(5);
+    expect(threads).toHaveLength(1);
+  });
+
+  test("closed while its thread is made ready, ends that thread, and who waits for it is told nothing of a fault", async () => {
+    const { threads, spawn, settled } = stage();
+    const lane = createGrammarLane(spawn);
+    lane.prepare();
+    const waits = failed(lane.endTokens());
+    await settled();
+    lane.close();
+    expect([threads[0]?.killed, (await waits).code]).toEqual([true, "request.cancelled"]);
+    lane.prepare();
+    await settled();
+    expect(threads).toHaveLength(1);
+  });
+
+  test("whose preparation fails says so to the reply that needs it, and not before", async () => {
+    const { threads, spawn, settled } = stage();
+    const lane = createGrammarLane(spawn);
+    const malformed = { code: "tokenizer.malformed", message: "no", hint: "", detail: {} } as const;
+    lane.prepare();
+    await settled();
+    threads[0]?.say({ kind: "unable", error: malformed });
+    await settled();
+    const first = failed(lane.open(request).start());
+    await settled();
+    threads[1]?.say({ kind: "unable", error: malformed });
+    expect((await first).code).toBe("tokenizer.malformed");
+  });
+
   test("says why its thread cannot begin, and tries again the next time", async () => {
     const { threads, spawn, settled } = stage();
     const lane = createGrammarLane(spawn);
@@ -210,6 +254,28 @@ describe("real threads", () => {
       expect(order).toEqual(["small", "large"]);
     } finally {
       service.close();
+    }
+  });
+
+  test("prepared, have sorted the vocabulary before the first reply, which uses it and gets the same mask", async () => {
+    let read = 0;
+    const vocabulary = async () => {
+      read++;
+      return byteVocabulary(["ab", "abc"]);
+    };
+    const [plain, prepared] = [createGrammarService(vocabulary), createGrammarService(vocabulary)];
+    try {
+      const expected = await plain.open(request).start();
+      expect(read).toBe(1);
+      prepared.prepare();
+      await prepared.endTokens();
+      expect(read).toBe(2);
+      prepared.prepare();
+      expect(await prepared.open(request).start()).toEqual(expected);
+      expect(read).toBe(2);
+    } finally {
+      plain.close();
+      prepared.close();
     }
   });
 
