@@ -1,4 +1,5 @@
 import { Check, ChevronDown, CircleAlert, RefreshCw } from "lucide-react";
+import { useLayoutEffect, useRef } from "react";
 import type { Model } from "../../../app/contract/model.ts";
 import { formatBytes, formatCount, formatParameters } from "../../../app/number.ts";
 import { planWords } from "../../../app/plan.ts";
@@ -27,7 +28,7 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
   const page = usePage();
   const broken = model.state === "broken";
   return (
-    <li className={broken ? "model broken" : "model"}>
+    <li className={`model ${model.state}`}>
       <button
         type="button"
         className="model-choose"
@@ -40,7 +41,10 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
           {broken && <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" />}
         </span>
         <span className="model-text">
-          <span className="model-name">{broken ? model.fileName : model.name}</span>
+          <span className="model-head">
+            <span className="model-name">{broken ? model.fileName : model.name}</span>
+            <span className={`model-state ${model.state}`}>{stateWords(model)}</span>
+          </span>
           {broken ? (
             <span className="model-reason">
               {model.error?.message} {model.error?.hint}
@@ -48,7 +52,9 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
           ) : (
             <small>{facts(model)}</small>
           )}
-          {model.state === "loaded" && model.plan !== null && <small>{planWords(model.plan)}</small>}
+          {model.state === "loaded" && model.plan !== null && (
+            <small className="model-plan">{planWords(model.plan)}</small>
+          )}
           {model.state === "loading" && (
             <ProgressBar
               label={`Loading ${model.name}`}
@@ -57,7 +63,6 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
             />
           )}
         </span>
-        <span className={`model-state ${model.state}`}>{stateWords(model)}</span>
       </button>
       {model.state === "loaded" && (
         <button type="button" className="text-button" onClick={() => attempt(page, () => unloadModel(page, model))}>
@@ -72,11 +77,31 @@ function order(a: Model, b: Model): number {
   return Number(a.state === "broken") - Number(b.state === "broken") || a.name.localeCompare(b.name);
 }
 
+/** Opens where the chosen one is. */
+function ModelList({ chosenId }: { chosenId: string | undefined }) {
+  const models = useDocument((state) => state.models);
+  const list = useRef<HTMLUListElement>(null);
+  useLayoutEffect(() => {
+    const button = list.current?.querySelector<HTMLElement>('[aria-pressed="true"]');
+    const item = button?.closest("li");
+    if (!list.current || !button || !item) return;
+    // Not by the browser's own scrolling: the sheet is not in its place yet.
+    button.focus({ preventScroll: true });
+    list.current.scrollTop = item.offsetTop - (list.current.clientHeight - item.offsetHeight) / 2;
+  }, []);
+  return (
+    <ul ref={list}>
+      {[...models.values()].sort(order).map((model) => (
+        <ModelItem key={model.id} model={model} chosen={model.id === chosenId} />
+      ))}
+    </ul>
+  );
+}
+
 /** The chat's model, and all the others with their state. */
 export function ModelPicker() {
   const page = usePage();
   const chosen = useChatModel();
-  const models = useDocument((state) => state.models);
   const folder = useDocument((state) => state.info?.modelFolder ?? "");
   const loading = chosen?.state === "loading";
   return (
@@ -96,11 +121,7 @@ export function ModelPicker() {
         </button>
       }
     >
-      <ul>
-        {[...models.values()].sort(order).map((model) => (
-          <ModelItem key={model.id} model={model} chosen={model.id === chosen?.id} />
-        ))}
-      </ul>
+      <ModelList chosenId={chosen?.id} />
       <div className="popover-foot">
         <span className="quiet" title={folder}>
           Models are GGUF files in <span className="path">{folder}</span>

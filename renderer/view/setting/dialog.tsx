@@ -9,9 +9,17 @@ import { Choice } from "../control/choice.tsx";
 import { useDocument, usePage, useUi } from "../page.ts";
 import { kvChoices, kvWords } from "./kv-type.ts";
 
-function Row({ label, about, children }: { label: string; about?: string; children: ReactNode }) {
+interface RowProps {
+  label: string;
+  about?: string;
+  /** Wider than can stand beside its words. */
+  wide?: boolean;
+  children: ReactNode;
+}
+
+function Row({ label, about, wide = false, children }: RowProps) {
   return (
-    <div className="setting">
+    <div className={wide ? "setting wide" : "setting"}>
       <div>
         <span className="setting-label">{label}</span>
         {about !== undefined && <small>{about}</small>}
@@ -104,7 +112,7 @@ function Form({ settings }: { settings: Settings }) {
           onChange={(contextLength) => set({ contextLength })}
         />
       </Row>
-      <Row label="Context memory" about={kvWords(settings.kvType)}>
+      <Row label="Context memory" about={kvWords(settings.kvType)} wide>
         <Choice
           label="Context memory"
           value={settings.kvType}

@@ -1,5 +1,6 @@
 import type { Settings } from "../../../app/contract/setting.ts";
 import { kvQuality } from "../../../app/kv-quality.ts";
+import { formatCount } from "../../../app/number.ts";
 
 export const kvChoices: readonly (readonly [Settings["kvType"], string])[] = [
   ["auto", "Automatic"],
@@ -22,5 +23,5 @@ export function kvWords(type: Settings["kvType"]): string {
   // A number is not broken at the end of a line.
   const kl = meanKl.toExponential(1).replace("-", "\u2011");
   const error = `KL ${kl}, likeliest token the same at ${(100 * sameBest).toFixed(1)}\u00a0%`;
-  return `${share(of)}; ${error} (against F32, ${kvQuality.positions} positions of ${kvQuality.model}).`;
+  return `${share(of)}; ${error} (against F32, ${formatCount(kvQuality.positions)} positions of ${kvQuality.model}).`;
 }

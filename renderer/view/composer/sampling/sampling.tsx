@@ -1,4 +1,4 @@
-import { SlidersHorizontal } from "lucide-react";
+import { ChevronRight, SlidersHorizontal } from "lucide-react";
 import type { ReactNode } from "react";
 import type { Model } from "../../../../app/contract/model.ts";
 import type { SamplingOptions } from "../../../../app/contract/session.ts";
@@ -23,6 +23,7 @@ function Group({ label, changed, children }: { label: string; changed: number; c
   return (
     <details className="sampling-group">
       <summary>
+        <ChevronRight size={13} strokeWidth={1.75} aria-hidden="true" />
         {label}
         {changed > 0 && (
           <span className="chip-note">
