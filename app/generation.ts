@@ -1,4 +1,4 @@
-import type { GenerateOutcome, Generation, TokenBatch } from "./engine.ts";
+import type { GenerateOutcome, GenerateRequest, Generation, TokenBatch } from "./engine.ts";
 
 /** What an engine gives; `pullGeneration` makes the public face of it. */
 export interface GenerationSource {
@@ -106,4 +106,19 @@ export function pullGeneration(source: GenerationSource): Generation {
 export function failedGeneration(error: unknown): Generation {
   const fail = () => Promise.reject(error);
   return pullGeneration({ next: fail, outcome: fail, cancel: () => undefined });
+}
+
+/** Of a request that was cancelled before the engine had it. */
+export function neverBegun({ tokens, sampling }: GenerateRequest): GenerateOutcome {
+  return {
+    cause: "cancelled",
+    stopToken: -1,
+    promptTokens: tokens.length,
+    reused: 0,
+    recomputed: 0,
+    generatedTokens: 0,
+    prefillMilliseconds: 0,
+    decodeMilliseconds: 0,
+    seed: sampling.seed ?? 0,
+  };
 }

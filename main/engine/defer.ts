@@ -1,5 +1,5 @@
 import type { GenerateRequest, Generation, TokenBatch } from "../../app/engine.ts";
-import { pullGeneration } from "../../app/generation.ts";
+import { neverBegun, pullGeneration } from "../../app/generation.ts";
 
 /**
  * A generation whose engine is still being made ready. `prepare` gives what starts it; cancelled before that, it is never started and ends at
@@ -32,17 +32,7 @@ export function deferGeneration(request: GenerateRequest, prepare: () => Promise
     },
     outcome() {
       if (started !== null) return started.outcome;
-      return Promise.resolve({
-        cause: "cancelled",
-        stopToken: -1,
-        promptTokens: request.tokens.length,
-        reused: 0,
-        recomputed: 0,
-        generatedTokens: 0,
-        prefillMilliseconds: 0,
-        decodeMilliseconds: 0,
-        seed: request.sampling.seed ?? 0,
-      });
+      return Promise.resolve(neverBegun(request));
     },
     cancel() {
       cancelled = true;

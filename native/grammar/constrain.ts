@@ -1,7 +1,7 @@
 /** A generation whose every token fits a grammar: the engine says what it chose, and is told what may come next while it computes. */
 import type { EngineProgress, GenerateRequest, GrammarSource } from "../../app/engine.ts";
 import { HalogenError } from "../../app/error.ts";
-import type { GenerationSource } from "../../app/generation.ts";
+import { type GenerationSource, neverBegun } from "../../app/generation.ts";
 import type { AddonEngine, AddonGeneration } from "../addon.ts";
 import type { GrammarSession } from "./lane.ts";
 import type { GrammarService } from "./service.ts";
@@ -109,17 +109,7 @@ export function constrainedSource({
     },
     async outcome() {
       if (running !== null) return running.outcome();
-      return {
-        cause: "cancelled",
-        stopToken: -1,
-        promptTokens: request.tokens.length,
-        reused: 0,
-        recomputed: 0,
-        generatedTokens: 0,
-        prefillMilliseconds: 0,
-        decodeMilliseconds: 0,
-        seed: request.sampling.seed ?? 0,
-      };
+      return neverBegun(request);
     },
     cancel() {
       cancelled = true;

@@ -8,12 +8,7 @@ const open = pageForEach();
 const chip = () => open.page.getByRole("button", { name: /^Format/ });
 const choose = (name: string) => open.page.getByRole("radio", { name, exact: true }).check({ force: true });
 const source = (name: string) => open.page.getByRole("textbox", { name, exact: true });
-const sent = () =>
-  open.script(() =>
-    scripted.requests
-      .filter((one) => one.name === "chat.send")
-      .map((one) => (one.request as { responseFormat?: object }).responseFormat),
-  );
+const sent = async () => (await open.requests("chat.send")).map((one) => one.responseFormat);
 
 test("a schema that is not right is said to be so, and nothing is sent until it is", async () => {
   await open.show("new");
@@ -45,7 +40,7 @@ test("a schema that is not right is said to be so, and nothing is sent until it 
 
 test("what a reply in a format takes of the model is begun when one is chosen, and again with each load, before anything is sent", async () => {
   await open.show("chat");
-  const prepared = () => open.script(() => scripted.requests.filter((one) => one.name === "model.prepareFormat"));
+  const prepared = () => open.requests("model.prepareFormat");
   const become = (state: "loaded" | "available") =>
     open.script((wanted) => {
       const model = scripted.models.get("smollm2") ?? scripted.sampleModel;
@@ -57,7 +52,7 @@ test("what a reply in a format takes of the model is begun when one is chosen, a
   await choose("Expression");
   await source("Expression").fill("yes|no");
   await choose("JSON");
-  await eventually(prepared).toEqual([{ name: "model.prepareFormat", request: { modelId: "smollm2" } }]);
+  await eventually(prepared).toEqual([{ modelId: "smollm2" }]);
   await become("available");
   await become("loaded");
   await eventually(async () => (await prepared()).length).toBe(2);

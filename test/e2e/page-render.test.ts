@@ -44,9 +44,7 @@ describe("a reply", () => {
     });
     await eventually(() => body().innerText()).toContain("and {{ name }}");
     expect(await body().locator("pre").innerText()).toBe("{{ name }}");
-    const sent = await open.script(() =>
-      scripted.requests.filter((one) => one.name === "chat.send").map((one) => one.request),
-    );
+    const sent = await open.requests("chat.send");
     expect(sent).toMatchObject([{ text: "Fill {{ name }} into {{{x}}} \\{{y}}" }]);
   });
 

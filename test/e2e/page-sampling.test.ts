@@ -13,12 +13,7 @@ beforeEach(async () => {
 const group = (name: string) => open.page.getByRole("group", { name, exact: true });
 const box = (name: string) => open.page.getByRole("textbox", { name, exact: true });
 const unfold = (name: string) => open.page.locator("summary", { hasText: name }).click();
-const updates = () =>
-  open.script(() =>
-    scripted.requests
-      .filter((one) => one.name === "session.update")
-      .map((one) => (one.request as { sampling: object }).sampling),
-  );
+const updates = async () => (await open.requests("session.update")).map((one) => one.sampling);
 const violations = async () => (await new AxeBuilder({ page: open.page }).analyze()).violations;
 
 describe("single tokens", () => {

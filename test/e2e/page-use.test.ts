@@ -1,4 +1,4 @@
-/** Using the page: chats, versions, search, composer, models, faults of the connection, and all of it by keyboard and by name. */
+/** Using the page: chats, versions, search, composer, faults of the connection, and all of it by keyboard and by name. */
 import { AxeBuilder } from "@axe-core/playwright";
 import { describe, expect, test } from "vitest";
 import { eventually, pageForEach, say } from "../fixtures/page/browser.ts";
@@ -8,16 +8,11 @@ const open = pageForEach();
 const button = (name: string) => open.page.getByRole("button", { name, exact: true });
 const field = () => open.page.getByRole("textbox", { name: "Message", exact: true });
 const shown = () => open.page.locator("article").allInnerTexts();
-const requests = (name: string) =>
-  open.script(
-    (wanted: string) => scripted.requests.filter((one) => one.name === wanted).map((one) => one.request),
-    name,
-  );
 
 describe("thinking", () => {
   const thinking = () => open.page.getByRole("button", { name: "Thinking", exact: true });
   const effort = () => open.page.getByRole("combobox", { name: "Thinking effort" });
-  const updates = async () => (await requests("session.update")).map((one) => (one as { sampling: object }).sampling);
+  const updates = async () => (await open.requests("session.update")).map((one) => one.sampling);
 
   test("is a switch where the template has one, and stays as it was set", async () => {
     await open.show("thinking-switch");
@@ -158,7 +153,7 @@ describe("chats", () => {
     await name.press("Enter");
     await button("Letter about the heating").waitFor();
     await options("Letter about the heating", "Pin");
-    await eventually(() => requests("session.update")).toMatchObject([
+    await eventually(() => open.requests("session.update")).toMatchObject([
       { title: "Letter about the heating" },
       { pinned: true },
     ]);
@@ -184,8 +179,8 @@ describe("chats", () => {
     await open.page.keyboard.press("Escape");
     expect(await open.script(() => scripted.sessions.size)).toBe(before);
     await say(open, "Hello");
-    expect(await requests("session.create")).toMatchObject([{ system: "Be brief.", modelId: "smollm2" }]);
-    expect(await requests("session.update")).toMatchObject([{ sampling: { temperature: 0.2, topK: null } }]);
+    expect(await open.requests("session.create")).toMatchObject([{ system: "Be brief.", modelId: "smollm2" }]);
+    expect(await open.requests("session.update")).toMatchObject([{ sampling: { temperature: 0.2, topK: null } }]);
     expect(open.page.url()).toMatch(/#\/chat\/session-/);
   });
 
@@ -242,9 +237,9 @@ describe("the composer", () => {
       );
     });
     expect(await field().inputValue()).toBe("one\ntwo");
-    expect(await requests("chat.send")).toEqual([]);
+    expect(await open.requests("chat.send")).toEqual([]);
     await open.page.keyboard.press("Enter");
-    await eventually(() => requests("chat.send")).toMatchObject([{ text: "one\ntwo" }]);
+    await eventually(() => open.requests("chat.send")).toMatchObject([{ text: "one\ntwo" }]);
     expect(await field().inputValue()).toBe("");
   });
 
@@ -284,7 +279,7 @@ describe("the composer", () => {
     await button("Send").click();
     await open.page.getByRole("alert").getByText("This message has 8,000,001 characters.").waitFor();
     await open.page.getByText("1 line · 8,000,001 characters").waitFor();
-    expect(await requests("chat.send")).toEqual([]);
+    expect(await open.requests("chat.send")).toEqual([]);
   });
 
   test("keeps a draft for each chat", async () => {
@@ -297,77 +292,6 @@ describe("the composer", () => {
       .first()
       .click();
     expect(await field().inputValue()).toBe("half a thought");
-  });
-});
-
-describe("models", () => {
-  test("the picker tells state, format and size, and of broken ones the reason", async () => {
-    await open.show("chat");
-    await open.page.getByRole("button", { name: /^Model:/ }).click();
-    const models = open.page.getByRole("dialog", { name: "Models" });
-    await models.getByText("4.0B · Q8_0 · 4.0 GiB · context 262,144").waitFor();
-    await models.getByText(/This file ends too early: it has 2.1 GB/).waitFor();
-    expect(await models.getByRole("button", { name: /mistral-7b/ }).isDisabled()).toBe(true);
-    await models.getByRole("button", { name: /Qwen3 4B/ }).click();
-    await eventually(() => requests("model.load")).toEqual([{ modelId: "qwen3" }]);
-    await open.page.getByRole("button", { name: "Model: Qwen3 4B Instruct 2507" }).getByText("40%").waitFor();
-  });
-
-  test("how a model was fitted is said in the picker, in the status bar and where it is set", async () => {
-    await open.show("fitted");
-    const reasons = [
-      /largest that fits beside the weights: 41,216/,
-      /because F16 would hold only/,
-      /long rope factors/,
-    ];
-    await open.page.getByRole("button", { name: /^Model:/ }).click();
-    const models = open.page.getByRole("dialog", { name: "Models" });
-    for (const reason of reasons) await models.getByText(reason).waitFor();
-    await open.page.keyboard.press("Escape");
-    await open.page.getByText("context 6%").focus();
-    const tooltip = open.page.getByRole("tooltip");
-    for (const reason of [...reasons, "11.1 GiB"]) await tooltip.getByText(reason).waitFor({ state: "attached" });
-    await open.page.keyboard.press("Control+,");
-    const settings = open.page.getByRole("dialog", { name: "Settings" });
-    for (const reason of reasons) await settings.getByText(reason).waitFor();
-    expect((await new AxeBuilder({ page: open.page }).analyze()).violations).toEqual([]);
-  });
-
-  test("a template without a place for system text is said where it is written", async () => {
-    await open.show("fitted");
-    await button("System prompt").click();
-    await open.page.getByText("it goes in front of the first question").waitFor();
-  });
-
-  test("first run: download, its failure with each source, and then a chat", async () => {
-    await open.show("first-run");
-    await button("Download").click();
-    const card = open.page.getByRole("region", { name: "SmolLM2 135M Instruct" });
-    await card.getByText("Reaching the model hub").waitFor();
-    await open.script(() => {
-      const [download] = scripted.downloads.values();
-      if (!download) throw new Error("nothing was started");
-      const moving = { ...download, state: "downloading" as const, received: 49_000_000, bytesPerSecond: 4_900_000 };
-      scripted.emit("download.changed", moving);
-    });
-    await card.getByText("4.7 MiB/s · 10 s left").waitFor();
-    expect(await card.getByRole("progressbar").getAttribute("value")).toBe("49000000");
-    await open.script(() => {
-      const [download] = scripted.downloads.values();
-      if (!download) throw new Error("nothing was started");
-      const detail = { "model hub": "no answer within 15 s", "Python package index": "pip is not installed" };
-      const error = { code: "download.no_source" as const, message: "No source gave the model.", hint: "", detail };
-      scripted.emit("download.changed", { ...download, state: "failed", error });
-    });
-    await card.getByText("no answer within 15 s").waitFor();
-    await card.getByText("pip is not installed").waitFor();
-    await open.page.getByText("/home/ada/.local/share/halogen/models").waitFor();
-    await open.script(() => {
-      const model = { ...scripted.sampleModel, state: "available" as const };
-      scripted.models.set(model.id, model);
-    });
-    await button("Look again").click();
-    await say(open, "Hello");
   });
 });
 

@@ -2,6 +2,7 @@
 import { expect, test, vi } from "vitest";
 import { mirror } from "../../../../renderer/store/mirror.ts";
 import { createPage } from "../../../../renderer/store/page.ts";
+import { defaultSettings, idleTelemetry } from "../../../fixtures/page/sample.ts";
 import { createDouble, info, makeSession } from "../../contract/double.ts";
 import { ipcTransport } from "../../contract/transport.ts";
 
@@ -9,16 +10,7 @@ test("a chat that is made while the first look at the models goes on is in the l
   const double = createDouble();
   let finishScan: () => void = () => undefined;
   double.set("app.info", async () => info);
-  double.set("setting.read", async () => ({
-    theme: "system",
-    defaultModelId: null,
-    contextLength: 0,
-    kvType: "f16",
-    threads: 0,
-    engineInProcess: false,
-    sendWithEnter: true,
-    sidebarWidth: 260,
-  }));
+  double.set("setting.read", async () => defaultSettings);
   double.set("session.list", async () => ({ sessions: [makeSession("old")] }));
   double.set("model.list", () => new Promise((done) => (finishScan = () => done({ models: [] }))));
   double.set("catalogue.list", async () => ({ entries: [] }));
@@ -32,17 +24,7 @@ test("a chat that is made while the first look at the models goes on is in the l
     modelId: null,
     inProcess: false,
   }));
-  double.set("telemetry.read", async () => ({
-    modelId: null,
-    modelName: null,
-    tokensPerSecond: null,
-    contextUsed: 0,
-    contextLength: 0,
-    memory: [],
-    processBytes: 0,
-    machineUsed: 0,
-    machineTotal: 0,
-  }));
+  double.set("telemetry.read", async () => idleTelemetry);
   const { client, close } = await ipcTransport.open(double.service);
   const page = createPage({ client, sessionId: null, mac: false, schedule: (run) => run(), clock: () => 0 });
   const stop = mirror(page);
