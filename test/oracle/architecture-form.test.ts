@@ -139,7 +139,16 @@ const forms: Form[] = [
     more: { "qwen3moe.expert_gating_func": ["u32", 3] },
   },
   { what: "keys that no layer reads", family: "gemma4-per-layer", tensors: leftOver },
-  { what: "a linear factor under its old key", family: "llama", more: { "llama.rope.scale_linear": ["f32", 1] } },
+  {
+    what: "which layers slide, in numbers",
+    family: "gemma4-moe",
+    more: { "gemma4.attention.sliding_window_pattern": ["i32[]", [1, 1, 0, 1, 1, 0]] },
+  },
+  {
+    what: "which layers are recurrent, in numbers",
+    family: "qwen35moe",
+    more: { "qwen35moe.attention.recurrent_layers": ["i32[]", [1, 1, 1, 0]] },
+  },
 ];
 
 const folder = mkdtempSync(join(tmpdir(), "halogen-form-"));
@@ -201,5 +210,16 @@ describe("another form of the same model", () => {
     expect(await scoresOf(tokens, writeGguf(without, tensors()))).toEqual(logits);
     // The window does count in the golden's own file.
     expect(await scoresOf(tokens, writeGguf(metadata, tensors()))).not.toEqual(logits);
+  });
+
+  it("llama: a linear factor under its old key", async () => {
+    const { metadata, tensors, tokens } = golden("llama");
+    const scores = (more: Record<string, MetadataEntry>) =>
+      scoresOf(tokens, writeGguf({ ...metadata, ...more }, tensors()));
+    const old = await scores({ "llama.rope.scale_linear": ["f32", 4] });
+    expect(old).toEqual(
+      await scores({ "llama.rope.scaling.type": ["string", "linear"], "llama.rope.scaling.factor": ["f32", 4] }),
+    );
+    expect(old).not.toEqual(await scores({}));
   });
 });

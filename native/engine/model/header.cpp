@@ -74,11 +74,15 @@ double Header::real_or(std::string_view name, double fallback, double least, dou
 std::vector<bool> Header::each_layer(std::string_view name, int64_t layers) const {
   const gguf::Value* value = file_.find(key(name));
   std::vector<bool> each;
-  if (value == nullptr || value->type != gguf::Type::array || value->element != gguf::Type::boolean) return each;
+  if (value == nullptr || value->type != gguf::Type::array) return each;
   if (value->count < static_cast<uint64_t>(layers)) {
     out_of_range<int64_t>(key(name) + "[]", static_cast<int64_t>(value->count), layers, 1000);
   }
-  for (int64_t i = 0; i < layers; ++i) each.push_back(value->data[i] != 0);
+  const bool truths = value->element == gguf::Type::boolean;
+  for (int64_t i = 0; i < layers; ++i) {
+    // Some files hold numbers for them.
+    each.push_back(truths ? value->data[i] != 0 : file_.whole_at(key(name), static_cast<uint64_t>(i)).value() != 0);
+  }
   return each;
 }
 

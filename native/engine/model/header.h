@@ -60,7 +60,7 @@ class Header {
   [[noreturn]] void unsupported(const std::string& what) const;
 
  private:
-  // One truth for each layer. Empty: the key is absent or holds something else.
+  // One truth for each layer. Empty: the key is absent or no array.
   std::vector<bool> each_layer(std::string_view name, int64_t layers) const;
   const gguf::Tensor* tensor(const std::string& name, int64_t columns, int64_t rows, bool required,
                              int64_t depth = 1) const;
