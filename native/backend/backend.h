@@ -21,7 +21,8 @@ struct Setup {
   int threads = 0;       // 0: the backend's choice
 };
 
-// Bytes per pool, exact.
+// Bytes per pool, exact. Checkpoints: what is kept to go back to, states of recurrent layers and keys and values of
+// windows that have gone by.
 struct Pools {
   uint64_t weights = 0;
   uint64_t kv = 0;
@@ -30,19 +31,30 @@ struct Pools {
   uint64_t scratch = 0;
 };
 
+// Layers whose keys and values stand in the same pages: all that see everything, or those of one window.
+struct PageGroup {
+  uint32_t pages = 0;  // of which `kept` count as checkpoints
+  uint32_t kept = 0;
+  int64_t window = 0;  // a token at position p needs those of p - window + 1 .. p; 0: all
+  uint64_t page_bytes = 0;
+};
+
+// In place of a page that holds nothing that a window still sees.
+inline constexpr uint32_t no_page = UINT32_MAX;
+
 // The state after the first `tokens` tokens of a segment is wanted in `slot` too.
 struct Checkpoint {
   int64_t tokens = 0;
   uint32_t slot = 0;
 };
 
-// Consecutive tokens of one sequence. Its keys and values of positions 0 .. position + tokens - 1 lie in `pages`, in
-// order. Where the model has recurrent layers, their state before the first token stands in `slot` and after the pass
-// that behind the last one.
+// Consecutive tokens of one sequence. Its keys and values of positions 0 .. position + tokens - 1 lie in `pages`, a
+// table for each group, in order; no_page where no token from `position` on sees any of them. Where the model has
+// recurrent layers, their state before the first token stands in `slot` and after the pass that behind the last one.
 struct Segment {
   std::span<const int32_t> tokens;
   int64_t position = 0;
-  std::span<const uint32_t> pages;
+  std::span<const std::span<const uint32_t>> pages;
   int64_t logits_from = 0;  // rows logits_from .. tokens.size() - 1 get logits; tokens.size() = none
   uint32_t slot = 0;
   std::span<const Checkpoint> checkpoints = {};  // in order of tokens, each > 0
@@ -54,20 +66,21 @@ class Model {
   virtual ~Model() = default;
   virtual const Pools& allocated() const = 0;
   virtual int64_t page_tokens() const = 0;
-  virtual uint32_t page_count() const = 0;
+  virtual std::span<const PageGroup> page_groups() const = 0;
   virtual int64_t vocabulary() const = 0;
   virtual int64_t most_tokens() const = 0;  // per forward, over all segments
   virtual int64_t most_logits() const = 0;
   // Places for the state of one sequence's recurrent layers, whose size does not depend on the sequence; 0: the model
   // has no such layers.
   virtual uint32_t slot_count() const = 0;
+  virtual uint64_t slot_bytes() const = 0;
   // Computes the segments, writes their keys and values and moves their slots on. False: `stop` was seen between two
   // layers; the result is void, and so are the slots that were to be written.
   virtual bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) = 0;
   // Logits of the last forward, in order of segments and rows: [rows][vocabulary]. Valid until the next forward.
   virtual const float* logits(int64_t row) const = 0;
-  // Copies the keys and values of a whole page.
-  virtual void copy_page(uint32_t from, uint32_t to) = 0;
+  // Copies the keys and values of a whole page of a group.
+  virtual void copy_page(size_t group, uint32_t from, uint32_t to) = 0;
   virtual void copy_slot(uint32_t from, uint32_t to) = 0;
   // The state before any token.
   virtual void clear_slot(uint32_t slot) = 0;

@@ -6,9 +6,10 @@
 namespace halogen::test {
 
 struct Loaded {
-  explicit Loaded(const TinyShape& shape = {}, uint64_t context = 0, int threads = 2)
+  explicit Loaded(const TinyShape& shape = {}, uint64_t context = 0, int threads = 2,
+                  const std::string& variant = "reference")
       : file(tiny_llama(shape, 7).bytes()),
-        engine({"reference", threads, false}),
+        engine({variant, threads, false}),
         model(engine.load({.path = file.path(), .context_length = context})) {}
   ScratchFile file;
   Engine engine;

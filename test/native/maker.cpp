@@ -181,22 +181,31 @@ GgufMaker tiny_llama(const TinyShape& shape, uint64_t seed, std::map<std::string
   Random random(seed);
   GgufMaker maker;
   const auto u32 = [](int64_t value) { return static_cast<uint32_t>(value); };
-  maker.key_string("general.architecture", "llama");
+  const std::string architecture = shape.window > 0 ? "gpt-oss" : "llama";
+  maker.key_string("general.architecture", architecture);
   maker.key_string("general.name", "Tiny");
-  maker.key_u32("llama.block_count", u32(shape.layers));
-  maker.key_u32("llama.context_length", u32(shape.context));
-  maker.key_u32("llama.embedding_length", u32(shape.embedding));
-  maker.key_u32("llama.feed_forward_length", u32(shape.inner));
-  maker.key_u32("llama.attention.head_count", u32(shape.heads));
-  maker.key_u32("llama.attention.head_count_kv", u32(shape.kv_heads));
-  maker.key_u32("llama.attention.key_length", u32(shape.head_dim));
-  maker.key_u32("llama.attention.value_length", u32(shape.head_dim));
-  maker.key_u32("llama.rope.dimension_count", u32(shape.rotated));
-  maker.key_f32("llama.rope.freq_base", 10000);
-  maker.key_f32("llama.attention.layer_norm_rms_epsilon", 1e-5f);
+  maker.key_u32(architecture + ".block_count", u32(shape.layers));
+  maker.key_u32(architecture + ".context_length", u32(shape.context));
+  maker.key_u32(architecture + ".embedding_length", u32(shape.embedding));
+  maker.key_u32(architecture + ".feed_forward_length", u32(shape.inner));
+  maker.key_u32(architecture + ".attention.head_count", u32(shape.heads));
+  maker.key_u32(architecture + ".attention.head_count_kv", u32(shape.kv_heads));
+  maker.key_u32(architecture + ".attention.key_length", u32(shape.head_dim));
+  maker.key_u32(architecture + ".attention.value_length", u32(shape.head_dim));
+  maker.key_u32(architecture + ".rope.dimension_count", u32(shape.rotated));
+  maker.key_f32(architecture + ".rope.freq_base", 10000);
+  maker.key_f32(architecture + ".attention.layer_norm_rms_epsilon", 1e-5f);
   if (shape.rope_linear != 1) {
-    maker.key_string("llama.rope.scaling.type", "linear");
-    maker.key_f32("llama.rope.scaling.factor", shape.rope_linear);
+    maker.key_string(architecture + ".rope.scaling.type", "linear");
+    maker.key_f32(architecture + ".rope.scaling.factor", shape.rope_linear);
+  }
+  if (shape.window > 0) {
+    maker.key_u32(architecture + ".attention.sliding_window", u32(shape.window));
+    Bytes slides;
+    put(slides, uint32_t{7});
+    put(slides, static_cast<uint64_t>(shape.slides.size()));
+    for (const bool each : shape.slides) put(slides, static_cast<uint8_t>(each));
+    maker.key_raw(architecture + ".attention.sliding_window_pattern", 9, slides);
   }
   std::vector<std::string> tokens;
   for (int64_t i = 0; i < shape.vocabulary; ++i) tokens.push_back("t" + std::to_string(i));
@@ -237,7 +246,7 @@ GgufMaker tiny_llama(const TinyShape& shape, uint64_t seed, std::map<std::string
       add(block + "attn_v.bias", kv, 1, 0, 0.5f);
       add(block + "attn_output.bias", width, 1, 0, 0.5f);
     }
-    add(block + "ffn_norm.weight", width, 1, 0, 0.1f, 1);
+    add(block + (shape.window > 0 ? "post_attention_norm.weight" : "ffn_norm.weight"), width, 1, 0, 0.1f, 1);
     add(block + "ffn_gate.weight", width, shape.inner, shape.matrix_type, narrow);
     add(block + "ffn_up.weight", width, shape.inner, shape.matrix_type, narrow);
     add(block + "ffn_down.weight", shape.inner, width, shape.matrix_type, narrow);

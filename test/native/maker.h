@@ -91,9 +91,12 @@ struct TinyShape {
   float rope_linear = 1;
   int64_t rotated = 16;
   uint32_t matrix_type = 0;  // F32 (0), F16 (1) or Q8_0 (8)
+  // 0: a llama. Otherwise the layers of `slides` see so many tokens, as a gpt-oss without experts.
+  int64_t window = 0;
+  std::vector<bool> slides = {};
 };
 
-// A llama of random weights. `floats` gets every tensor as the file holds it, dequantised.
+// A model of random weights. `floats` gets every tensor as the file holds it, dequantised.
 GgufMaker tiny_llama(const TinyShape& shape, uint64_t seed,
                      std::map<std::string, std::vector<float>>* floats = nullptr);
 

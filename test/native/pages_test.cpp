@@ -4,18 +4,13 @@
 
 #include "test/native/check.h"
 #include "test/native/maker.h"
+#include "test/native/prefix.h"
 
 using namespace halogen::test;
 using halogen::state::Pages;
 using halogen::state::Sequence;
 
 namespace {
-
-std::vector<int32_t> count_up(int32_t begin, int32_t end) {
-  std::vector<int32_t> tokens;
-  for (int32_t i = begin; i < end; ++i) tokens.push_back(i);
-  return tokens;
-}
 
 // What a scheduler does: begins, computes all tokens, ends. Returns what was reused.
 size_t serve(Pages& pages, const std::vector<int32_t>& tokens) {
@@ -30,7 +25,7 @@ size_t serve(Pages& pages, const std::vector<int32_t>& tokens) {
 }  // namespace
 
 TEST(pages_reuse_the_longest_prefix) {
-  Pages pages(16, 4);
+  Pages pages = whole_pages(16, 4);
   EQUAL(serve(pages, count_up(0, 10)), 0u);
   EQUAL(serve(pages, count_up(0, 20)), 10u);  // continued in place
   EQUAL(pages.sequences(), 1u);
@@ -42,37 +37,37 @@ TEST(pages_reuse_the_longest_prefix) {
 }
 
 TEST(pages_share_whole_pages_and_copy_the_partial_one) {
-  Pages pages(16, 4);
+  Pages pages = whole_pages(16, 4);
   serve(pages, count_up(0, 12));
-  EQUAL(pages.used_pages(), 3u);
+  EQUAL(pages.used_pages(0), 3u);
   std::vector<int32_t> fork = count_up(0, 10);
   fork.insert(fork.end(), {77, 78});
   const Pages::Start start = pages.begin(fork, fork.size() - 1);
   EQUAL(start.sequence->tokens.size(), 10u);
-  EQUAL(pages.used_pages(), 4u);  // two shared, one copied
-  CHECK(start.copy.has_value());
-  EQUAL(start.copy->to, start.sequence->pages[2]);
-  CHECK(start.copy->from != start.copy->to);
+  EQUAL(pages.used_pages(0), 4u);  // two shared, one copied
+  CHECK(!start.copies.empty());
+  EQUAL(start.copies[0].to, start.sequence->pages[0][2]);
+  CHECK(start.copies[0].from != start.copies[0].to);
   const Pages::Start other = pages.begin(count_up(0, 9), 8);  // a page boundary: nothing to copy
   EQUAL(other.sequence->tokens.size(), 8u);
-  CHECK(!other.copy.has_value());
-  EQUAL(other.sequence->pages[0], start.sequence->pages[0]);
+  CHECK(other.copies.empty());
+  EQUAL(other.sequence->pages[0][0], start.sequence->pages[0][0]);
 }
 
 TEST(pages_forget_the_least_recently_used) {
-  Pages pages(6, 4);
+  Pages pages = whole_pages(6, 4);
   serve(pages, count_up(0, 8));
   serve(pages, count_up(100, 108));
   serve(pages, count_up(0, 9));  // makes the first the more recent
   serve(pages, count_up(200, 204));
-  EQUAL(pages.free_pages(), 0u);
+  EQUAL(pages.free_pages(0), 0u);
   serve(pages, count_up(300, 308));  // needs two: the second goes
   EQUAL(serve(pages, count_up(0, 10)), 9u);
   EQUAL(serve(pages, count_up(100, 108)), 0u);
 }
 
 TEST(pages_of_active_sequences_are_safe) {
-  Pages pages(4, 4);
+  Pages pages = whole_pages(4, 4);
   const Pages::Start first = pages.begin(count_up(0, 12), 11);
   CHECK(pages.reserve(*first.sequence, 12));
   const Pages::Start second = pages.begin(count_up(50, 60), 9);
@@ -81,7 +76,7 @@ TEST(pages_of_active_sequences_are_safe) {
   CHECK(pages.reserve(*first.sequence, 16));
   first.sequence->tokens = count_up(0, 12);
   pages.end(*first.sequence);
-  EQUAL(pages.used_pages(), 3u);
+  EQUAL(pages.used_pages(0), 3u);
 }
 
 TEST(pages_hold_what_was_written_through_any_history) {
@@ -89,7 +84,7 @@ TEST(pages_hold_what_was_written_through_any_history) {
   // own.
   constexpr uint32_t count = 12;
   constexpr size_t size = 4;
-  Pages pages(count, size);
+  Pages pages = whole_pages(count, size);
   std::vector<uint64_t> memory(count * size, 0);
   Random random(5);
   const auto hash = [](uint64_t before, int32_t token) {
@@ -104,8 +99,8 @@ TEST(pages_hold_what_was_written_through_any_history) {
       for (size_t i = 0; i < length; ++i)
         tokens.push_back(static_cast<int32_t>(random.below(10) == 0 ? random.below(3) : i));
       const Pages::Start start = pages.begin(tokens, tokens.size() - 1);
-      if (start.copy)
-        std::copy_n(memory.begin() + start.copy->from * size, size, memory.begin() + start.copy->to * size);
+      if (!start.copies.empty())
+        std::copy_n(memory.begin() + start.copies[0].from * size, size, memory.begin() + start.copies[0].to * size);
       reused += start.sequence->tokens.size();
       active.emplace_back(start.sequence, tokens);
     } else if (!active.empty()) {
@@ -117,7 +112,7 @@ TEST(pages_hold_what_was_written_through_any_history) {
       uint64_t value = 14695981039346656037u;
       for (size_t i = 0; i < done + (room ? step : 0); ++i) {
         value = hash(value, tokens[i]);
-        uint64_t& slot = memory[sequence->pages[i / size] * size + i % size];
+        uint64_t& slot = memory[sequence->pages[0][i / size] * size + i % size];
         if (i >= done) slot = value;
         EQUAL(slot, value);
       }
@@ -129,7 +124,7 @@ TEST(pages_hold_what_was_written_through_any_history) {
         active.erase(active.begin() + static_cast<std::ptrdiff_t>(which));
       }
     }
-    CHECK(pages.used_pages() <= count);
+    CHECK(pages.used_pages(0) <= count);
   }
   CHECK(reused > 10000);
 }

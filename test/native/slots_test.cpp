@@ -2,18 +2,13 @@
 #include "native/engine/state/pages.h"
 #include "test/native/check.h"
 #include "test/native/maker.h"
+#include "test/native/prefix.h"
 
 using namespace halogen::test;
 using halogen::state::Pages;
 using halogen::state::Sequence;
 
 namespace {
-
-std::vector<int32_t> count_up(int32_t begin, int32_t end) {
-  std::vector<int32_t> tokens;
-  for (int32_t i = begin; i < end; ++i) tokens.push_back(i);
-  return tokens;
-}
 
 // Computes all tokens and keeps the state at `checkpoint`. Returns what was reused.
 size_t serve(Pages& pages, const std::vector<int32_t>& tokens, size_t checkpoint = 0) {
@@ -29,7 +24,7 @@ size_t serve(Pages& pages, const std::vector<int32_t>& tokens, size_t checkpoint
 }  // namespace
 
 TEST(slots_continue_only_from_an_end) {
-  Pages pages(32, 4, 5);
+  Pages pages = whole_pages(32, 4, 5);
   EQUAL(serve(pages, count_up(0, 10), 7), 0u);
   EQUAL(serve(pages, count_up(0, 20)), 10u);
   EQUAL(serve(pages, count_up(0, 20)), 10u);  // the last token is computed again, and 19 is nobody's end
@@ -42,7 +37,7 @@ TEST(slots_continue_only_from_an_end) {
 }
 
 TEST(slots_forget_the_least_recently_used_and_starve_when_all_run) {
-  Pages pages(32, 4, 2);
+  Pages pages = whole_pages(32, 4, 2);
   serve(pages, count_up(0, 8));
   serve(pages, count_up(100, 108));
   serve(pages, count_up(200, 208));
@@ -58,11 +53,11 @@ TEST(slots_forget_the_least_recently_used_and_starve_when_all_run) {
 }
 
 TEST(slots_with_room_for_one_state_go_on_in_place) {
-  Pages pages(32, 4, 1);
+  Pages pages = whole_pages(32, 4, 1);
   serve(pages, count_up(0, 6));
   const Pages::Start start = pages.begin(count_up(0, 9), 8);
   EQUAL(start.sequence->tokens.size(), 6u);
-  CHECK(!start.slot_copy.has_value() && !start.copy.has_value());
+  CHECK(!start.slot_copy.has_value() && start.copies.empty());
   EQUAL(pages.sequences(), 1u);
 }
 
@@ -72,7 +67,7 @@ TEST(slots_hold_what_was_written_through_any_history) {
   constexpr uint32_t count = 14, slots = 5;
   constexpr size_t size = 4;
   constexpr uint64_t seed = 14695981039346656037u;
-  Pages pages(count, size, slots);
+  Pages pages = whole_pages(count, size, slots);
   std::vector<uint64_t> memory(count * size, 0), states(slots, 0);
   Random random(6);
   std::vector<std::pair<Sequence*, std::vector<int32_t>>> active;
@@ -88,8 +83,8 @@ TEST(slots_hold_what_was_written_through_any_history) {
         ++refused;
         continue;
       }
-      if (start.copy)
-        std::copy_n(memory.begin() + start.copy->from * size, size, memory.begin() + start.copy->to * size);
+      if (!start.copies.empty())
+        std::copy_n(memory.begin() + start.copies[0].from * size, size, memory.begin() + start.copies[0].to * size);
       if (start.slot_copy) {
         states[start.slot_copy->to] = states[start.slot_copy->from];
       } else if (start.sequence->tokens.empty()) {
@@ -111,7 +106,7 @@ TEST(slots_hold_what_was_written_through_any_history) {
       for (size_t i = 0; i < end; ++i) {
         if (i == done) EQUAL(states[*sequence->slot], value);
         value = (value ^ static_cast<uint64_t>(tokens[i] + 1)) * 0x100000001b3u;
-        uint64_t& place = memory[sequence->pages[i / size] * size + i % size];
+        uint64_t& place = memory[sequence->pages[0][i / size] * size + i % size];
         if (i >= done) place = value;
         EQUAL(place, value);
         if (kept && i + 1 == kept_at) states[*kept] = value;
@@ -128,7 +123,7 @@ TEST(slots_hold_what_was_written_through_any_history) {
       }
       active.erase(active.begin() + static_cast<std::ptrdiff_t>(which));
     }
-    CHECK(pages.used_pages() <= count && pages.used_slots() <= slots);
+    CHECK(pages.used_pages(0) <= count && pages.used_slots() <= slots);
     CHECK(pages.sequences() == pages.used_slots());
   }
   if (reused < 10000) fail("reused ", reused, ", refused ", refused);

@@ -116,7 +116,7 @@ void Pass::normalise_values(const Block& block, Range heads, float* first) {
 
 void Pass::store(const Block& block, int64_t t, Range heads, const float* first, bool values) {
   const CpuModel::Row& row = model_.rows_[static_cast<size_t>(t)];
-  const uint32_t page = row.segment->pages[static_cast<size_t>(row.position / page_tokens)];
+  const uint32_t page = row.segment->pages[block.group][static_cast<size_t>(row.position / page_tokens)];
   for (int64_t h = heads.begin; h < heads.end; ++h) {
     program_.kv_store(first + (h - heads.begin) * block.head_dim, page_of(block, page, h, values),
                       row.position % page_tokens, page_tokens, block.head_dim);
@@ -125,7 +125,7 @@ void Pass::store(const Block& block, int64_t t, Range heads, const float* first,
 
 uint8_t* Pass::page_of(const Block& block, uint32_t page, int64_t kv_head, bool values) const {
   const uint64_t index = static_cast<uint64_t>(kv_head) * 2 + (values ? 1 : 0);
-  return model_.kv_.at<uint8_t>(page * program_.page_bytes + block.kv_offset + index * block.kv_bytes);
+  return model_.kv_.at<uint8_t>(program_.page_at(block.group, page) + block.kv_offset + index * block.kv_bytes);
 }
 
 void Pass::attend(const Block& block) {
@@ -213,9 +213,12 @@ kernel::AttentionRun Pass::run_of(const Block& block, const Segment& segment, in
   const int64_t position = segment.position + begin;
   const void** keys = model_.scratch_.at<const void*>(desk_.key_pages);
   const void** values = model_.scratch_.at<const void*>(desk_.value_pages);
-  for (int64_t i = 0; i <= (position + count - 1) / page_tokens; ++i) {
-    keys[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, false);
-    values[i] = page_of(block, segment.pages[static_cast<size_t>(i)], kv_head, true);
+  const std::span<const uint32_t> pages = segment.pages[block.group];
+  // Pages before the window may be gone: not even their addresses are made.
+  const int64_t seen = block.window > 0 ? std::max<int64_t>(0, position - block.window + 1) : 0;
+  for (int64_t i = seen / page_tokens; i <= (position + count - 1) / page_tokens; ++i) {
+    keys[i] = page_of(block, pages[static_cast<size_t>(i)], kv_head, false);
+    values[i] = page_of(block, pages[static_cast<size_t>(i)], kv_head, true);
   }
   return {scratch(program_.query) + place,
           stride,

@@ -58,11 +58,11 @@ std::vector<uint8_t> gathered(const uint8_t* source, const Matrix& matrix, uint6
 CpuModel::CpuModel(Program program, std::vector<int> cores)
     : program_(std::move(program)),
       weights_("weights", program_.pools.weights),
-      kv_("kv", program_.pools.kv),
-      state_("recurrent", program_.pools.recurrent + program_.pools.checkpoints),
+      kv_("kv", program_.pools.kv + program_.kept_page_bytes),
+      state_("recurrent", program_.slots * program_.slot_bytes),
       scratch_("scratch", program_.pools.scratch),
-      allocated_{weights_.bytes(), kv_.bytes(), program_.pools.recurrent, state_.bytes() - program_.pools.recurrent,
-                 scratch_.bytes()},
+      allocated_{weights_.bytes(), kv_.bytes() - program_.kept_page_bytes, program_.pools.recurrent,
+                 state_.bytes() - program_.pools.recurrent + program_.kept_page_bytes, scratch_.bytes()},
       team_(program_.threads, std::move(cores)) {
   rows_.reserve(static_cast<size_t>(program_.chunk));
 }
@@ -194,9 +194,9 @@ const float* CpuModel::logits(int64_t row) const {
   return scratch_.at<float>(program_.logits) + row * program_.description.vocabulary;
 }
 
-void CpuModel::copy_page(uint32_t from, uint32_t to) {
-  std::memcpy(kv_.at<uint8_t>(to * program_.page_bytes), kv_.at<uint8_t>(from * program_.page_bytes),
-              program_.page_bytes);
+void CpuModel::copy_page(size_t group, uint32_t from, uint32_t to) {
+  std::memcpy(kv_.at<uint8_t>(program_.page_at(group, to)), kv_.at<uint8_t>(program_.page_at(group, from)),
+              program_.groups[group].page_bytes);
 }
 
 void CpuModel::copy_slot(uint32_t from, uint32_t to) {

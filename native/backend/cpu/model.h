@@ -17,14 +17,15 @@ class CpuModel : public Model {
 
   const Pools& allocated() const override { return allocated_; }
   int64_t page_tokens() const override { return cpu::page_tokens; }
-  uint32_t page_count() const override { return program_.pages; }
+  std::span<const PageGroup> page_groups() const override { return program_.groups; }
   int64_t vocabulary() const override { return program_.description.vocabulary; }
   int64_t most_tokens() const override { return program_.chunk; }
   int64_t most_logits() const override { return most_logit_rows; }
   bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) override;
   const float* logits(int64_t row) const override;
-  void copy_page(uint32_t from, uint32_t to) override;
+  void copy_page(size_t group, uint32_t from, uint32_t to) override;
   uint32_t slot_count() const override { return program_.slots; }
+  uint64_t slot_bytes() const override { return program_.slot_bytes; }
   void copy_slot(uint32_t from, uint32_t to) override;
   void clear_slot(uint32_t slot) override;
 

@@ -18,6 +18,11 @@ uint64_t row_bytes(const gguf::Tensor& tensor, int64_t columns) {
   return tensor.bytes / (tensor.elements / static_cast<uint64_t>(columns));
 }
 
+// Most pages that hold a part of so many positions in a row, wherever they begin.
+uint64_t pages_across(int64_t positions) {
+  return static_cast<uint64_t>((positions - 1 + page_tokens - 1) / page_tokens + 1);
+}
+
 template <typename Measure>
 int64_t widest(const std::vector<Block>& blocks, Measure measure) {
   int64_t most = 0;
@@ -253,22 +258,54 @@ void Program::place_weights(uint64_t context) {
   pools.weights = weights_.bytes();
 }
 
+// The pages of layers with this window, or, where that would save nothing, of those that see everything.
+PageGroup Program::page_group(int64_t window, uint64_t context) const {
+  const PageGroup all{.pages = static_cast<uint32_t>(table_pages)};
+  if (window == 0 || static_cast<uint64_t>(window) >= context) return all;
+  const uint64_t one = pages_across(window);
+  const uint64_t running = pages_across(window - 1 + chunk) + (running_slots - 1) * one;
+  const uint64_t kept = std::clamp(table_pages / kept_share, one, checkpoint_slots * one);
+  if (running + kept >= table_pages) return all;
+  return {static_cast<uint32_t>(running + kept), static_cast<uint32_t>(kept), window};
+}
+
 void Program::place_pages(uint64_t context) {
-  for (Block& block : blocks) {
+  // One page more than the context: a fork from inside a page needs a copy of it.
+  table_pages = (context + page_tokens - 1) / page_tokens + 1;
+  // What is kept of a layer is what it or any that reads its keys sees; -1: none does.
+  std::vector<int64_t> windows(blocks.size(), -1);
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    if (blocks[i].kv_heads == 0) continue;
+    const int64_t reads = blocks[i].reads_block;
+    int64_t& window = windows[reads >= 0 ? static_cast<size_t>(reads) : i];
+    window = blocks[i].window == 0 || window == 0 ? 0 : std::max(window, blocks[i].window);
+  }
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    Block& block = blocks[i];
     if (block.kv_heads == 0) continue;
     if (block.reads_block >= 0) {
       const Block& own = blocks[static_cast<size_t>(block.reads_block)];
+      block.group = own.group;
       block.kv_offset = own.kv_offset;
       block.kv_bytes = own.kv_bytes;
       continue;
     }
+    const PageGroup wanted = page_group(windows[i], context);
+    block.group = static_cast<size_t>(std::ranges::find(groups, wanted.window, &PageGroup::window) - groups.begin());
+    if (block.group == groups.size()) groups.push_back(wanted);
+    uint64_t& page_bytes = groups[block.group].page_bytes;
     block.kv_offset = page_bytes;
     block.kv_bytes = attention->page_bytes(block.head_dim, page_tokens);
     page_bytes += block.kv_bytes * 2 * static_cast<uint64_t>(block.kv_heads);
   }
-  // One page more than the context: a fork from inside a page needs a copy of it.
-  pages = static_cast<uint32_t>((context + page_tokens - 1) / page_tokens + 1);
-  pools.kv = multiply(page_bytes, pages).value_or(UINT64_MAX);
+  for (const PageGroup& group : groups) {
+    group_at.push_back(plus(pools.kv, kept_page_bytes).value_or(UINT64_MAX));
+    const uint64_t running = multiply(group.page_bytes, group.pages - group.kept).value_or(UINT64_MAX);
+    pools.kv = plus(pools.kv, running).value_or(UINT64_MAX);
+    const uint64_t kept = multiply(group.page_bytes, group.kept).value_or(UINT64_MAX);
+    kept_page_bytes = plus(kept_page_bytes, kept).value_or(UINT64_MAX);
+  }
+  pools.checkpoints = kept_page_bytes;
 }
 
 void Program::place_slots() {
@@ -283,7 +320,8 @@ void Program::place_slots() {
   if (slot_bytes == 0) return;
   slots = running_slots + checkpoint_slots;
   pools.recurrent = multiply(slot_bytes, running_slots).value_or(UINT64_MAX);
-  pools.checkpoints = multiply(slot_bytes, checkpoint_slots).value_or(UINT64_MAX);
+  const uint64_t kept_slots = multiply(slot_bytes, checkpoint_slots).value_or(UINT64_MAX);
+  pools.checkpoints = plus(pools.checkpoints, kept_slots).value_or(UINT64_MAX);
 }
 
 void Program::place_scratch() {
@@ -382,8 +420,8 @@ void Program::place_scratch() {
     desk.rotated = layout.add(floats(expert_tokens, rotated_width));
     desk.kernel = layout.add(kernel_scratch);
     if (input_projection.rows > 0) desk.token_input = layout.add(floats(1, input_projection.rows));
-    desk.key_pages = layout.add(uint64_t{pages} * sizeof(void*));
-    desk.value_pages = layout.add(uint64_t{pages} * sizeof(void*));
+    desk.key_pages = layout.add(table_pages * sizeof(void*));
+    desk.value_pages = layout.add(table_pages * sizeof(void*));
     desks.push_back(desk);
   }
   place_expert_scratch(layout);

@@ -21,9 +21,11 @@ inline constexpr int64_t most_logit_rows = 32;
 inline constexpr int64_t redundant_tokens = 1;
 // Matrices of one input that take it in different forms.
 inline constexpr int most_forms = 4;
-// States of recurrent layers: one for each of a few sequences that run, and some to go back to.
+// States of recurrent layers, and windows of others: one for each of a few sequences that run, and some to go back to.
 inline constexpr uint32_t running_slots = 2;
 inline constexpr uint32_t checkpoint_slots = 6;
+// Kept windows take at most this part of a context's pages, but one always has a place.
+inline constexpr uint64_t kept_share = 8;
 // Parts of one token's keys, so that every thread has about four.
 inline int64_t most_parts(int64_t kv_heads, int64_t threads) {
   return (4 * threads + kv_heads - 1) / kv_heads;
@@ -115,6 +117,7 @@ struct Block {
   Vector attention_output_norm, feed_forward_output_norm;
   int64_t reads_block = -1;  // whose keys and values this one attends to; -1: its own
   bool heads_whole = false;  // a head's rows are whole row granules of all three kernels
+  size_t group = 0;          // index into Program::groups
   uint64_t kv_offset = 0;    // within a page: [kv_heads][keys, values] of kv_bytes
   uint64_t kv_bytes = 0;     // of the keys of one head in one page
   Vector feed_forward_norm;
@@ -161,8 +164,10 @@ struct Program {
   const model::Description description;
   int threads = 1;
   int64_t chunk = 0;
-  uint32_t pages = 0;
-  uint64_t page_bytes = 0;
+  std::vector<PageGroup> groups;
+  std::vector<uint64_t> group_at;  // where each begins in memory
+  uint64_t kept_page_bytes = 0;    // of all groups, in the pool of checkpoints
+  uint64_t table_pages = 0;        // of the longest sequence
   uint32_t slots = 0;
   uint64_t slot_bytes = 0;
 
@@ -206,6 +211,8 @@ struct Program {
 
   Pools pools;
 
+  uint64_t page_at(size_t group, uint32_t page) const { return group_at[group] + page * groups[group].page_bytes; }
+
  private:
   Embedding place_rows(const model::Matrix& matrix);
   Vector place(const gguf::Tensor* tensor);
@@ -219,6 +226,7 @@ struct Program {
   size_t rope_table(model::Rope rope, uint64_t context);
   void place_weights(uint64_t context);
   void place_pages(uint64_t context);
+  PageGroup page_group(int64_t window, uint64_t context) const;
   void place_slots();
   void place_scratch();
   void place_expert_scratch(Layout& layout);

@@ -23,7 +23,7 @@ double milliseconds_since(std::chrono::steady_clock::time_point begin) {
 Scheduler::Scheduler(std::unique_ptr<backend::Model> model, uint64_t context)
     : model_(std::move(model)),
       context_(context),
-      pages_(model_->page_count(), model_->page_tokens(), model_->slot_count()),
+      pages_(model_->page_groups(), model_->page_tokens(), model_->slot_count()),
       thread_([this] { loop(); }) {}
 
 Scheduler::~Scheduler() {
@@ -127,11 +127,20 @@ void Scheduler::loop() {
     } else {
       jobs_.erase(next);
     }
-    const backend::Pools& pools = model_->allocated();
-    kv_used_.store(pools.kv / model_->page_count() * pages_.used_pages(), std::memory_order_relaxed);
-    if (const uint32_t slots = model_->slot_count(); slots > 0)
-      state_used_.store((pools.recurrent + pools.checkpoints) / slots * pages_.used_slots(), std::memory_order_relaxed);
+    count_used();
   }
+}
+
+void Scheduler::count_used() {
+  uint64_t kv = 0, states = pages_.used_slots() * model_->slot_bytes();
+  const std::span<const backend::PageGroup> groups = model_->page_groups();
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const uint32_t used = pages_.used_pages(i), running = std::min(used, groups[i].pages - groups[i].kept);
+    kv += running * groups[i].page_bytes;
+    states += (used - running) * groups[i].page_bytes;
+  }
+  kv_used_.store(kv, std::memory_order_relaxed);
+  state_used_.store(states, std::memory_order_relaxed);
 }
 
 void Scheduler::admit() {
@@ -194,7 +203,7 @@ bool Scheduler::begin(Job& job) {
     start = pages_.begin(job.tokens, most_reused);
   }
   job.sequence = start.sequence;
-  if (start.copy) model_->copy_page(start.copy->from, start.copy->to);
+  for (const state::Pages::Copy& copy : start.copies) model_->copy_page(copy.group, copy.from, copy.to);
   if (start.slot_copy) {
     model_->copy_slot(start.slot_copy->from, start.slot_copy->to);
   } else if (job.sequence->slot && job.sequence->tokens.empty()) {
@@ -204,7 +213,17 @@ bool Scheduler::begin(Job& job) {
   job.started = true;
   job.outcome.reused = job.sequence->tokens.size();
   job.outcome.recomputed = job.prompt - job.outcome.reused;
+  if (!job.scored) mark(job);
   return true;
+}
+
+// Where another branch may begin: where this request parts from what was there, and where the next one may part from
+// it. Layers with a window keep theirs there, as recurrent ones keep their state.
+void Scheduler::mark(Job& job) {
+  const size_t reused = job.outcome.reused, last = job.prompt - 1;
+  pages_.mark(*job.sequence, reused, reused);
+  const size_t rewritten = job.prompt - std::min(job.prompt, rewritten_tokens);
+  pages_.mark(*job.sequence, std::max(reused, std::min(rewritten, last)), last);
 }
 
 // Younger requests, and those whose reader is behind, give their room up; their tokens are computed again later. The
@@ -247,12 +266,10 @@ bool Scheduler::compute(Job& job, size_t count) {
   const bool scoring = job.scored && position >= job.score_from;
   const size_t logits_from = scoring ? 0 : last && !job.scored ? count - 1 : count;
   const std::vector<backend::Checkpoint> kept = checkpoints(job, count);
-  const backend::Segment segment{tokens,
-                                 static_cast<int64_t>(position),
-                                 sequence.pages,
-                                 static_cast<int64_t>(logits_from),
-                                 sequence.slot.value_or(0),
-                                 kept};
+  const std::vector<std::span<const uint32_t>> tables(sequence.pages.begin(), sequence.pages.end());
+  const backend::Segment segment{
+      tokens, static_cast<int64_t>(position), tables, static_cast<int64_t>(logits_from), sequence.slot.value_or(0),
+      kept};
   const auto begin = std::chrono::steady_clock::now();
   const bool prefill = position < job.prompt;
   // A state that moves on in place is lost with a pass that stops, so a single token is worth its wait.

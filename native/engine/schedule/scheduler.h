@@ -30,7 +30,7 @@ class Scheduler {
   const backend::Model& model() const { return *model_; }
   uint64_t context() const { return context_; }
   uint64_t kv_used() const { return kv_used_.load(std::memory_order_relaxed); }
-  // Of the recurrent and the checkpoint pool together.
+  // Of the recurrent and the checkpoint pool together, the windows' pages among them.
   uint64_t state_used() const { return state_used_.load(std::memory_order_relaxed); }
 
  private:
@@ -39,6 +39,7 @@ class Scheduler {
 
   void submit(JobPointer job);
   void loop();
+  void count_used();
   void admit();
   // Has all it needs from others but the room: its reader is not behind.
   bool wanted(const Job& job) const;
@@ -50,6 +51,7 @@ class Scheduler {
   // Whom `job` may take pages or a slot from; null: nobody.
   Job* victim(const Job& job);
   bool make_room(Job& job, size_t tokens);
+  void mark(Job& job);
   bool compute(Job& job, size_t count);
   // Slots for what is to be kept of `count` tokens about to be computed.
   std::vector<backend::Checkpoint> checkpoints(const Job& job, size_t count);
