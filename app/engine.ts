@@ -107,6 +107,7 @@ export interface MemoryPlan {
   weights: number;
   kv: number;
   recurrent: number;
+  /** Kept to go back to: states of recurrent layers, keys and values of windows. */
   checkpoints: number;
   scratch: number;
   total: number;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Engine } from "../../app/engine.ts";
+import type { Engine, MemoryPlan } from "../../app/engine.ts";
 import { createNativeEngine } from "../../native/index.ts";
 import { type Golden, golden, goldenFamilies } from "../fixtures/architecture.ts";
 
@@ -14,6 +14,9 @@ const mostDivergence = 1e-5;
 const furthestLogProbability = 1e-3;
 
 const folder = mkdtempSync(join(tmpdir(), "halogen-oracle-"));
+/** In a context that is much longer than their window, layers that see no more have pages of their own. */
+const slidingFamilies = ["gemma3", "gemma4-moe", "gemma4-per-layer", "gpt-oss"];
+const longContext = 4096;
 /** Of the slices: KL with each variant's kernels, and the furthest log probability of both. */
 const figures = new Map<string, { divergences: string[]; furthest: number }>();
 afterAll(() => {
@@ -69,11 +72,12 @@ function expectAgreement(expected: Golden, scores: Float32Array, from: number) {
 async function scored(
   family: string,
   cpuVariant: (typeof variants)[number],
-  how: (engine: Engine, handle: number) => Promise<void>,
+  how: (engine: Engine, handle: number, plan: MemoryPlan) => Promise<void>,
+  contextLength = 256,
 ) {
   const engine = createNativeEngine({ cpuVariant, threads: 2 });
   try {
-    const options = { path: model(family), backend: "cpu", contextLength: 256, kvType: "f32", threads: 0 } as const;
+    const options = { path: model(family), backend: "cpu", contextLength, kvType: "f32", threads: 0 } as const;
     const { handle, plan } = await engine.load(options);
     const pools = new Map((await engine.memory()).map((pool) => [pool.name, pool]));
     // Every planned byte is there, and no other.
@@ -84,7 +88,7 @@ async function scored(
       pools.get("checkpoints")?.limit,
       pools.get("scratch")?.used,
     ]).toEqual([plan.weights, plan.kv, plan.recurrent, plan.checkpoints, plan.scratch]);
-    await how(engine, handle);
+    await how(engine, handle, plan);
   } finally {
     await engine.close();
   }
@@ -105,6 +109,27 @@ describe.each(variants)("kernels %j", (cpuVariant) => {
         furthest: Math.max(before.furthest, furthest),
       });
     });
+  });
+
+  it.each(slidingFamilies)("%s, layers with a window in pages of their own", async (family) => {
+    const expected = golden(family);
+    const half = Math.floor(expected.tokens.length / 2);
+    await scored(
+      family,
+      cpuVariant,
+      async (engine, handle, plan) => {
+        expect(plan.checkpoints).toBeGreaterThan(0);
+        // Others fill these pages first, so that the golden's come from among theirs.
+        await engine.score(
+          handle,
+          Int32Array.from({ length: 2000 }, (_, i) => (i * 7) % expected.vocabulary),
+          1999,
+        );
+        expectAgreement(expected, await engine.score(handle, expected.tokens, half), half);
+        expectAgreement(expected, await engine.score(handle, expected.tokens, 0), 0);
+      },
+      longContext,
+    );
   });
 
   it.each(goldenFamilies)("%s, token by token", async (family) => {

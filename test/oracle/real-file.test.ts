@@ -43,7 +43,8 @@ describe.each(files)("$title", ({ name, title, path }) => {
 
   beforeAll(async () => {
     engine = createNativeEngine();
-    model = await engine.load({ path: path(), backend: "cpu", contextLength: 1024, kvType: "f16", threads: 0 });
+    // So long that Gemma's layers with a window have pages of their own.
+    model = await engine.load({ path: path(), backend: "cpu", contextLength: 4096, kvType: "f16", threads: 0 });
   });
   afterAll(async () => {
     console.log([title, ...lines].join("\n  "));
