@@ -4,7 +4,11 @@ import { formatBytes, formatCount } from "./number.ts";
 
 /** What was chosen at loading and why, in the engine's words, and what it takes. */
 export function planWords(plan: MemoryPlan): string {
-  const kv = `Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
+  // The engine names the type where it had to choose it.
+  const named = plan.reason.includes("Keys and values are");
+  const kv = named
+    ? `The context takes ${formatBytes(plan.kv)}.`
+    : `Keys and values: ${plan.kvType.toUpperCase()}, ${formatBytes(plan.kv)}.`;
   // The engine writes numbers as they are; here they look as everywhere on the page.
   const reason = plan.reason.replace(/(?<![\d.])\d{4,}(?![\d.]*\d)/g, (digits) => formatCount(Number(digits)));
   return [reason, kv].filter((part) => part !== "").join(" ");

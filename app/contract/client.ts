@@ -2,12 +2,15 @@
 import type { CallName, Reply, Request } from "./call.ts";
 import type { AnyEvent, EventName, EventPayload } from "./event.ts";
 
+/** `refused`: main is there, and does not let this page in. */
+export type ConnectionState = "open" | "closed" | "refused";
+
 export interface Client {
   /** Rejects with HalogenError. */
   call<N extends CallName>(name: N, request: Request<N>): Promise<Reply<N>>;
   on<N extends EventName>(name: N, handler: (payload: EventPayload<N>) => void): () => void;
   /** The connection's own state; `open` again after a reconnect means: read everything anew. */
-  onConnection(handler: (state: "open" | "closed") => void): () => void;
+  onConnection(handler: (state: ConnectionState) => void): () => void;
   close(): void;
 }
 

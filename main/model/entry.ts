@@ -67,10 +67,10 @@ export function faultOf(
   if (inspection.supported) return null;
   return new HalogenError(
     architectures.includes(inspection.architecture) ? "model.unsupported_format" : "model.unknown_architecture",
-    `${file.fileName}: ${inspection.problem || `this version has no support for "${inspection.architecture}"`}`,
+    inspection.problem || `This file is fine; Halogen has no support for "${inspection.architecture}" yet.`,
     {
-      hint: "This file is fine; a newer Halogen may be able to load it.",
-      detail: { architecture: inspection.architecture, format: inspection.format },
+      hint: "A newer Halogen may be able to load it.",
+      detail: { file: file.fileName, architecture: inspection.architecture, format: inspection.format },
     },
   );
 }

@@ -1,5 +1,6 @@
 /** The page's mirror of main's state. Written by mirror.ts alone; views only read it. */
 import { createStore, type StoreApi } from "zustand/vanilla";
+import type { ConnectionState } from "../../app/contract/client.ts";
 import type { EngineStatus } from "../../app/contract/engine.ts";
 import type { Message } from "../../app/contract/message.ts";
 import type { CatalogueEntry, Download, Model } from "../../app/contract/model.ts";
@@ -7,7 +8,7 @@ import type { Session } from "../../app/contract/session.ts";
 import type { AppInfo, Settings } from "../../app/contract/setting.ts";
 
 export interface DocumentState {
-  connection: "connecting" | "open" | "closed";
+  connection: "connecting" | ConnectionState;
   /** True once everything below was read for the first time. */
   ready: boolean;
   info: AppInfo | null;

@@ -133,7 +133,7 @@ export function mirror(page: Page): () => void {
     });
   const undo = [
     client.onConnection((connection) => {
-      if (connection === "closed") {
+      if (connection !== "open") {
         document.setState({ connection });
         return;
       }

@@ -44,7 +44,7 @@ const firstPause = 250;
 const longestPause = 5000;
 
 export function createHttpClient(environment: HttpEnvironment): Client {
-  const listeners = createListeners("closed");
+  const listeners = createListeners(null);
   const waiting = new Map<number, Waiting>();
   let nextId = 1;
   let pause = firstPause;
@@ -75,7 +75,8 @@ export function createHttpClient(environment: HttpEnvironment): Client {
         if (socket !== current) return;
         socket = null;
         open = false;
-        listeners.setConnection("closed");
+        // Who is refused tries again, too: that is no new state.
+        if (!refused) listeners.setConnection("closed");
         rejectAll(lost());
         if (!closed) void comeBack();
       },
@@ -87,6 +88,7 @@ export function createHttpClient(environment: HttpEnvironment): Client {
     // A refused upgrade looks like any other failure to a page, so ask over HTTP why; no answer means the server is away.
     refused = !(await environment.checkAccess().catch(() => true));
     if (closed) return;
+    listeners.setConnection(refused ? "refused" : "closed");
     if (refused) rejectAll(unauthorised());
     cancelTimer = environment.setTimer(connect, refused ? longestPause : pause);
     pause = Math.min(pause * 2, longestPause);

@@ -1,10 +1,8 @@
 /** Event and connection listeners, the same for both transports. */
 import { checkEvent } from "../../app/contract/channel.ts";
-import type { Client } from "../../app/contract/client.ts";
+import type { Client, ConnectionState } from "../../app/contract/client.ts";
 import type { AnyEvent, EventName, EventPayload } from "../../app/contract/event.ts";
 import { toWire } from "../../app/error.ts";
-
-export type ConnectionState = "open" | "closed";
 
 export interface Listeners extends Pick<Client, "on" | "onConnection"> {
   /** Checks the event and hands it on. One that cannot be read becomes a notice: nothing is dropped in silence. */
@@ -13,7 +11,8 @@ export interface Listeners extends Pick<Client, "on" | "onConnection"> {
   clear(): void;
 }
 
-export function createListeners(initial: ConnectionState): Listeners {
+/** `initial`: null where it is not known yet. */
+export function createListeners(initial: ConnectionState | null): Listeners {
   const handlers = new Map<EventName, Set<(payload: never) => void>>();
   const watchers = new Set<(state: ConnectionState) => void>();
   let state = initial;
@@ -44,10 +43,10 @@ export function createListeners(initial: ConnectionState): Listeners {
       set.add(handler as (payload: never) => void);
       return () => void set.delete(handler as (payload: never) => void);
     },
-    /** Told at once when the connection is already open, so that a late subscriber misses nothing. */
+    /** Told at once what is known already, so that a late subscriber misses nothing. */
     onConnection(handler) {
       watchers.add(handler);
-      if (state === "open") handler(state);
+      if (state !== null) handler(state);
       return () => void watchers.delete(handler);
     },
     clear() {

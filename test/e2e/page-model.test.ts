@@ -43,6 +43,24 @@ describe("models", () => {
     expect((row?.y ?? 0) + (row?.height ?? 0)).toBeLessThanOrEqual((list?.y ?? 0) + (list?.height ?? 0));
   });
 
+  test("one that could not be loaded says why in the picker, and can be chosen again", async () => {
+    await open.show("chat");
+    await open.script(() => {
+      const error = {
+        code: "model.too_large" as const,
+        message: "It needs 193 GiB.",
+        hint: "Less context.",
+        detail: {},
+      };
+      scripted.emit("model.changed", { ...scripted.sampleModel, state: "available", error });
+    });
+    await open.page.getByRole("button", { name: /^Model:/ }).click();
+    const row = open.page.getByRole("dialog", { name: "Models" }).getByRole("listitem").filter({ hasText: "193 GiB" });
+    await row.getByText("It needs 193 GiB. Less context.").waitFor();
+    await row.getByRole("button").click();
+    await eventually(() => open.requests("model.load")).toEqual([{ modelId: "smollm2" }]);
+  });
+
   test("how a model was fitted is said in the picker, in the status bar and where it is set", async () => {
     await open.show("fitted");
     const reasons = [

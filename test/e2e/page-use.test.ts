@@ -312,6 +312,15 @@ describe("faults", () => {
     expect(await button("Send").isEnabled()).toBe(true);
   });
 
+  test("a page that is not let in says what to open", async () => {
+    await open.show("chat");
+    await open.script(() => scripted.connection("refused"));
+    await open.page.getByRole("alert").getByText("open the address that Halogen printed").waitFor();
+    expect(await button("Send").isDisabled()).toBe(true);
+    await open.script(() => scripted.connection("open"));
+    await eventually(() => open.page.getByRole("alert").count()).toBe(0);
+  });
+
   test("a failed reply says code, words, hint and numbers", async () => {
     await open.show("errors");
     const card = open.page.getByRole("region", { name: "Error" }).first();

@@ -95,6 +95,7 @@ export function AssistantMessage({ row, last }: { row: ConversationRow; last: bo
   const streaming = message.status === "streaming";
   const live = useLive((state) => (streaming ? state.replies.get(message.id) : undefined));
   const blocks = (streaming ? live?.blocks : undefined) ?? message.blocks;
+  const copied = messageText(message);
   const waits = streaming && blocks.every((block) => block.text === "");
   return (
     <>
@@ -110,7 +111,7 @@ export function AssistantMessage({ row, last }: { row: ConversationRow; last: bo
         {!streaming && message.stats && <Stats message={message} stats={message.stats} />}
         {!streaming && (
           <span className="actions">
-            <CopyButton text={messageText(message)} />
+            {copied !== "" && <CopyButton text={copied} />}
             <IconButton
               name="Regenerate"
               icon={RefreshCw}

@@ -83,6 +83,14 @@ export function Banners() {
           </p>
         </Banner>
       )}
+      {connection === "refused" && (
+        <Banner level="error" icon={<Unplug size={15} strokeWidth={1.75} aria-hidden="true" />}>
+          <p>
+            <b>This page has no access to Halogen.</b> A new access token is made at each start: open the address that
+            Halogen printed when it started.
+          </p>
+        </Banner>
+      )}
       <EngineBanner />
     </div>
   );

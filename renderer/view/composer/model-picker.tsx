@@ -38,19 +38,18 @@ function ModelItem({ model, chosen }: { model: Model; chosen: boolean }) {
       >
         <span className="model-mark">
           {chosen && <Check size={14} strokeWidth={2} aria-hidden="true" />}
-          {broken && <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" />}
+          {!chosen && model.error !== null && <CircleAlert size={14} strokeWidth={1.75} aria-hidden="true" />}
         </span>
         <span className="model-text">
           <span className="model-head">
             <span className="model-name">{broken ? model.fileName : model.name}</span>
             <span className={`model-state ${model.state}`}>{stateWords(model)}</span>
           </span>
-          {broken ? (
+          {!broken && <small>{facts(model)}</small>}
+          {model.error !== null && (
             <span className="model-reason">
-              {model.error?.message} {model.error?.hint}
+              {model.error.message} {model.error.hint}
             </span>
-          ) : (
-            <small>{facts(model)}</small>
           )}
           {model.state === "loaded" && model.plan !== null && (
             <small className="model-plan">{planWords(model.plan)}</small>

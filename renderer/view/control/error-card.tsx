@@ -1,22 +1,11 @@
 import { CircleAlert } from "lucide-react";
 import type { ReactNode } from "react";
 import type { WireError } from "../../../app/error.ts";
-import { formatCount } from "../../../app/number.ts";
-
-function detailText(value: string | number | boolean | null): string {
-  return typeof value === "number" ? formatCount(value) : String(value);
-}
-
-/** "availableBytes" -> "available bytes". */
-function detailName(key: string): string {
-  return key
-    .replace(/([a-z])([A-Z])/g, (_, before: string, after: string) => `${before} ${after.toLowerCase()}`)
-    .replace(/_/g, " ");
-}
+import { errorDetails } from "../../logic/error-detail.ts";
 
 /** A fault: what happened, what to do, the numbers, the code to search for, and what can be done here. */
 export function ErrorCard({ error, children }: { error: WireError; children?: ReactNode }) {
-  const details = Object.entries(error.detail);
+  const details = errorDetails(error);
   return (
     <section className="error-card" aria-label="Error">
       <CircleAlert size={16} strokeWidth={1.75} aria-hidden="true" />
@@ -28,10 +17,10 @@ export function ErrorCard({ error, children }: { error: WireError; children?: Re
         {error.hint !== "" && <p className="error-hint">{error.hint}</p>}
         {details.length > 0 && (
           <dl className="error-detail">
-            {details.map(([key, value]) => (
-              <div key={key}>
-                <dt>{detailName(key)}</dt>
-                <dd>{detailText(value)}</dd>
+            {details.map(([name, text]) => (
+              <div key={name}>
+                <dt>{name}</dt>
+                <dd>{text}</dd>
               </div>
             ))}
           </dl>

@@ -35,7 +35,8 @@ function Devices({ devices, chosen }: { devices: readonly Device[]; chosen: stri
 
 function Backend() {
   const engine = useDocument((state) => state.engine);
-  if (!engine) return <span>Starting…</span>;
+  const apart = useDocument(({ connection }) => connection === "closed" || connection === "refused");
+  if (!engine) return <span>{apart ? "Not connected" : "Starting…"}</span>;
   if (engine.state !== "ready") {
     const words = {
       starting: "Engine starting",
@@ -151,7 +152,9 @@ export function StatusBar() {
   );
   const shown = rate ?? telemetry?.tokensPerSecond ?? null;
   const state = useDocument((document) =>
-    document.connection === "closed" ? "failed" : (document.engine?.state ?? "starting"),
+    document.connection === "closed" || document.connection === "refused"
+      ? "failed"
+      : (document.engine?.state ?? "starting"),
   );
   return (
     <footer className="status">

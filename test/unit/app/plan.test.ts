@@ -10,7 +10,7 @@ describe("the plan of a loaded model", () => {
     expect(planWords(smallModel.plan)).toBe(
       "The context is the model's own, 8,192 tokens. Keys and values: F16, 181 MiB.",
     );
-    for (const part of ["largest that fits", "because F16", "long rope factors", "Keys and values: Q8_0, 8.6 GiB."])
+    for (const part of ["largest that fits", "because F16", "long rope factors", "The context takes 8.6 GiB."])
       expect(planWords(fitted)).toContain(part);
     expect(planWords(fitted)).toContain("41,216 of the model's own 131,072 tokens.");
     expect(planWords({ ...fitted, reason: "It is 1234.5678 and 12345." })).toMatch(

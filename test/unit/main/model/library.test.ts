@@ -122,11 +122,11 @@ describe("scan", () => {
     });
     expect(errors["new.gguf"]).toMatchObject({
       code: "model.unknown_architecture",
-      hint: expect.stringContaining("This file is fine"),
+      hint: "A newer Halogen may be able to load it.",
     });
     expect(errors["format.gguf"]).toMatchObject({
       code: "model.unsupported_format",
-      hint: expect.stringContaining("This file is fine"),
+      hint: "A newer Halogen may be able to load it.",
     });
     expect(errors["parts-00001-of-00002.gguf"]).toMatchObject({
       code: "file.missing",

@@ -253,7 +253,7 @@ describe("life", () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     expect((refused as HalogenError).hint).toContain("address");
-    expect(states).toEqual(["open", "closed"]);
+    expect(states).toEqual(["open", "closed", "refused"]);
     client.close();
   });
 
