@@ -1,9 +1,11 @@
 /**
  * Jinja as the models' templates use it, over `@huggingface/jinja`. Where that package is stricter than Jinja itself, or differs, the parsed
  * template is changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and what hangs on
- * Python's types is done by `python.ts`.
+ * Python's types is done by `python.ts` and `operator.ts`.
  */
 import { type Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
+import { addOperators, operatorNames } from "./operator.ts";
+import { textMethodNames } from "./text-method.ts";
 
 export type Program = ReturnType<typeof parse>;
 
@@ -28,6 +30,7 @@ const listFilters = new Map([
 const filters = new Map([
   ["trim", "__trim"],
   ["string", "__string"],
+  ["capitalize", "__capitalize"],
   ["min", "__min"],
   ["max", "__max"],
 ]);
@@ -36,11 +39,17 @@ const methods = new Map<string, [string, string | null]>([
   ["lstrip", ["__strip", "left"]],
   ["rstrip", ["__strip", "right"]],
   ["format", ["__format", null]],
+  ...textMethodNames.map((name): [string, [string, string]] => [name, ["__method", name]]),
 ]);
 
-/** Throws what the parser throws. */
+/** As it is written. Throws what the parser throws. */
+export function parseAsWritten(source: string): Program {
+  return parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
+}
+
+/** To be run. Throws what the parser throws. */
 export function parseTemplate(source: string): Program {
-  const program = parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
+  const program = parseAsWritten(source);
   visit(program as unknown as Node, new Map());
   return program;
 }
@@ -80,14 +89,37 @@ class WatchedInterpreter extends Interpreter {
 
 /** Throws what the interpreter throws. */
 export function runTemplate(program: Program, environment: Environment): string {
+  addOperators(environment);
   return new WatchedInterpreter(environment).run(program).value as string;
+}
+
+/** Where statements stand one after the other; an expression among them is printed. */
+const blocks: ReadonlySet<string> = new Set(["body", "alternate", "defaultBlock"]);
+const printing: ReadonlySet<string> = new Set([
+  "Identifier",
+  "MemberExpression",
+  "CallExpression",
+  "FilterExpression",
+  "TestExpression",
+  "BinaryExpression",
+  "UnaryExpression",
+  "Ternary",
+  "SelectExpression",
+  "ArrayLiteral",
+  "ObjectLiteral",
+]);
+
+function prints(node: Node): boolean {
+  return printing.has(node.type);
 }
 
 function visit(node: Node, numbered: Numbered): void {
   for (const [key, value] of Object.entries(node)) {
     if (Array.isArray(value)) {
       value.forEach((each, index) => {
-        if (isNode(each)) value[index] = changed(each, numbered);
+        if (!isNode(each)) return;
+        const made = changed(each, numbered);
+        value[index] = blocks.has(key) && prints(made) ? call("__show", [made]) : made;
       });
     } else if (value instanceof Map) {
       // Keyword arguments and object literals.
@@ -126,8 +158,11 @@ function changed(node: Node, numbered: Numbered): Node {
       const told = side === null ? [] : [snippet(`{{ "${side}" }}`)];
       return call(name, [callee.object, ...told, ...(node.args as unknown[])]);
     }
-  } else if (node.type === "BinaryExpression") escapeBeside(node);
-  else if (node.type === "TupleLiteral") return listOf(node.value as Node[]);
+  } else if (node.type === "BinaryExpression") {
+    const name = operatorNames.get(String((node.operator as { value?: unknown }).value));
+    if (name !== undefined) return call(name, [node.left, node.right]);
+    escapeBeside(node);
+  } else if (node.type === "TupleLiteral") return listOf(node.value as Node[]);
   return node;
 }
 

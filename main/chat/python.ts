@@ -6,10 +6,10 @@
 /** As str.isspace() has it: U+FEFF is not among them, the separators U+001C to U+001F and U+0085 are. */
 const space = "\\t-\\r\\x1c-\\x20\\x85\\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000";
 const leading = new RegExp(`^[${space}]+`);
-const blank = new RegExp(`[${space}]`);
+export const blank = new RegExp(`[${space}]`);
 
 /** str.strip, lstrip, rstrip: `side` is both, left or right. */
-function strip(value: unknown, side: unknown, characters?: unknown): string {
+export function strip(value: unknown, side: unknown, characters?: unknown): string {
   if (typeof value !== "string") throw new Error(`strip() of what is no text: ${pythonText(value)}`);
   let start = 0;
   let end = value.length;

@@ -1,8 +1,9 @@
 /** A model's own chat template, run as the training framework runs it. */
 import { Environment } from "@huggingface/jinja";
 import { HalogenError } from "../../app/error.ts";
-import { type Program, parseTemplate, runTemplate } from "./jinja.ts";
+import { type Program, parseAsWritten, parseTemplate, runTemplate } from "./jinja.ts";
 import { pythonFunctions } from "./python.ts";
+import { textFunctions } from "./text-method.ts";
 import { type ThinkingVariables, thinkingVariables } from "./variable.ts";
 
 /** What `raise_exception` in a template throws: the template's own words. */
@@ -20,7 +21,7 @@ export function compileTemplate(source: string): ChatTemplate {
   const program = read(source);
   return {
     source,
-    variables: thinkingVariables(program),
+    variables: thinkingVariables(parseAsWritten(source)),
     render: (variables, now) => {
       const environment = new Environment();
       const globals: Record<string, unknown> = {
@@ -35,6 +36,7 @@ export function compileTemplate(source: string): ChatTemplate {
           throw new Refusal(typeof message === "string" ? message : "without a reason");
         },
         ...pythonFunctions,
+        ...textFunctions,
         strftime_now: (format: unknown) => formatTime(now, String(format)),
       };
       for (const [name, value] of Object.entries({ ...globals, ...variables })) environment.set(name, value);
