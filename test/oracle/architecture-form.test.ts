@@ -1,10 +1,7 @@
 /** The same model in another of the forms that files take: joined or apart, scaled, with more keys. Its logits are the golden's. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, it } from "vitest";
-import { createNativeEngine } from "../../native/index.ts";
+import { describe, expect, it } from "vitest";
 import { floats, type Golden, golden, made, portableValues } from "../fixtures/architecture.ts";
+import { scoresOf } from "../fixtures/architecture-score.ts";
 import { type MetadataEntry, type WrittenTensor, writeGguf } from "../fixtures/gguf-writer.ts";
 
 interface Form {
@@ -150,21 +147,6 @@ const forms: Form[] = [
     more: { "qwen35moe.attention.recurrent_layers": ["i32[]", [1, 1, 1, 0]] },
   },
 ];
-
-const folder = mkdtempSync(join(tmpdir(), "halogen-form-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-async function scoresOf(tokens: Int32Array, file: Buffer): Promise<Float32Array> {
-  const path = join(folder, "model.gguf");
-  writeFileSync(path, file);
-  const engine = createNativeEngine({ threads: 2 });
-  try {
-    const { handle } = await engine.load({ path, backend: "cpu", contextLength: 256, kvType: "f32", threads: 0 });
-    return await engine.score(handle, tokens, 0);
-  } finally {
-    await engine.close();
-  }
-}
 
 async function furthest({ tokens, logits, vocabulary }: Golden, file: Buffer): Promise<number> {
   const scores = await scoresOf(tokens, file);
