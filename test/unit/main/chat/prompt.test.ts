@@ -1,4 +1,4 @@
-/** What stands in front of the model: when a reply in channels goes on, and where a template wants texts in parts. */
+/** What stands in front of the model: when a reply in channels goes on, and where a template wants texts in parts, or no instructions. */
 import { describe, expect, it } from "vitest";
 import type { Block, Message } from "../../../../app/contract/message.ts";
 import { createTokenizer } from "../../../../app/token/tokenizer.ts";
@@ -101,5 +101,18 @@ describe("a template that reads texts in parts", () => {
     const prompt = build(null, await dialectOf(source), "Be kind.", "say <|end|>");
     expect(prompt.text).toBe("system: Be kind.<|end|>user: say <|end|><|end|>assistant:");
     expect(prompt.tokens.filter((id) => id === tokenizer.specialId("<|end|>"))).toHaveLength(2);
+  });
+});
+
+describe("instructions", () => {
+  const each = "[{{ m.role }}]{{ m.content }}";
+  const ask = async (body: string) =>
+    build(null, await dialectOf(`{% for m in messages %}${body}{% endfor %}[assistant]`), "Be kind.").text;
+
+  it("stand where the template has a place for them, and before the question where it drops or refuses them", async () => {
+    expect(await ask(each)).toBe("[system]Be kind.[user]Q[assistant]");
+    const folded = "[user]Be kind.\n\nQ[assistant]";
+    expect(await ask(`{% if m.role != "system" %}${each}{% endif %}`)).toBe(folded);
+    expect(await ask(`{% if m.role == "system" %}{{ raise_exception("no") }}{% endif %}${each}`)).toBe(folded);
   });
 });
