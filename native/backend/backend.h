@@ -74,8 +74,9 @@ class Model {
   // has no such layers.
   virtual uint32_t slot_count() const = 0;
   virtual uint64_t slot_bytes() const = 0;
-  // Computes the segments, writes their keys and values and moves their slots on. False: `stop` was seen between two
-  // layers; the result is void, and so are the slots that were to be written.
+  // Throws internal for a page that is needed and not there. Computes the segments, writes their keys and values and
+  // moves their slots on. False: `stop` was seen between two layers; the result is void, and so are the slots that were
+  // to be written.
   virtual bool forward(std::span<const Segment> segments, const std::atomic<bool>& stop) = 0;
   // Logits of the last forward, in order of segments and rows: [rows][vocabulary]. Valid until the next forward.
   virtual const float* logits(int64_t row) const = 0;

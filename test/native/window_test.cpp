@@ -160,6 +160,24 @@ TEST(window_poison_is_seen_where_a_page_is_read) {
   CHECK(!std::isfinite(seam.model->logits(0)[0]));
 }
 
+TEST(window_a_page_that_is_needed_and_gone_is_an_error) {
+  Seam seam("", "f16", 2);
+  const std::vector<int32_t> tokens = harmless(200);
+  std::array<std::vector<uint32_t>, 2> pages{{{0, 1, 2}, {0, 1, 2}}};
+  seam.forward(std::span(tokens).first(150), 0, pages, false);
+  pages[seam.slides][0] = backend::no_page;
+  seam.forward(std::span(tokens).subspan(150, 1), 150, pages, true);
+  pages[seam.slides][1] = backend::no_page;  // position 147 sees 128 and on, 146 sees 127
+  seam.forward(std::span(tokens).subspan(147, 1), 147, pages, true);
+  const Error error = THROWS("internal", seam.forward(std::span(tokens).subspan(146, 1), 146, pages, true));
+  EQUAL(number(error, "page"), 1);
+  pages[seam.slides][1] = 1;
+  pages[seam.whole][0] = backend::no_page;
+  THROWS("internal", seam.forward(std::span(tokens).subspan(150, 1), 150, pages, true));
+  pages[seam.whole].resize(2);
+  THROWS("internal", seam.forward(std::span(tokens).subspan(150, 1), 150, pages, true));
+}
+
 TEST(window_plan_is_exact) {
   const auto check = [](const TinyShape& shape, uint64_t whole_layers, uint64_t sliding_layers) {
     const ScratchFile file(tiny_llama(shape, 7).bytes());

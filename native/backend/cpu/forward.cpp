@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "native/backend/cpu/pass.h"
+#include "native/engine/error.h"
 
 namespace halogen::backend::cpu {
 
@@ -253,10 +254,26 @@ void CpuModel::look_up() const {
   }
 }
 
+void CpuModel::check_pages(const Segment& segment) const {
+  const int64_t end = segment.position + static_cast<int64_t>(segment.tokens.size());
+  for (size_t i = 0; i < program_.groups.size(); ++i) {
+    const PageGroup& group = program_.groups[i];
+    const std::span<const uint32_t> pages = segment.pages[i];
+    const int64_t seen = group.window > 0 ? std::max<int64_t>(0, segment.position - group.window + 1) : 0;
+    for (int64_t page = seen / cpu::page_tokens; page * cpu::page_tokens < end; ++page) {
+      const auto index = static_cast<size_t>(page);
+      if (index < pages.size() && pages[index] < group.pages) continue;
+      throw Error(code::internal, "Keys and values that are needed are not in memory.", "Start the reply again.",
+                  {{"position", segment.position}, {"page", page}, {"window", group.window}});
+    }
+  }
+}
+
 bool CpuModel::forward(std::span<const Segment> segments, const std::atomic<bool>& stop) {
   rows_.clear();
   logit_rows_.clear();
   for (const Segment& segment : segments) {
+    check_pages(segment);
     for (size_t i = 0; i < segment.tokens.size(); ++i) {
       if (static_cast<int64_t>(i) >= segment.logits_from) logit_rows_.push_back(static_cast<int64_t>(rows_.size()));
       rows_.push_back({segment.tokens[i], segment.position + static_cast<int64_t>(i), &segment});

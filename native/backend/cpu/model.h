@@ -47,6 +47,8 @@ class CpuModel : public Model {
     uint64_t offset;
   };
 
+  // Throws internal where a page that the segment writes or sees is not there.
+  void check_pages(const Segment& segment) const;
   // Rows of the pass's tokens from the file to the scratch. Throws file.unreadable.
   void look_up() const;
 

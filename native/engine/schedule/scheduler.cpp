@@ -209,21 +209,22 @@ bool Scheduler::begin(Job& job) {
   } else if (job.sequence->slot && job.sequence->tokens.empty()) {
     model_->clear_slot(*job.sequence->slot);
   }
+  mark(job);
   if (job.started) return true;
   job.started = true;
   job.outcome.reused = job.sequence->tokens.size();
   job.outcome.recomputed = job.prompt - job.outcome.reused;
-  if (!job.scored) mark(job);
   return true;
 }
 
 // Where another branch may begin: where this request parts from what was there, and where the next one may part from
 // it. Layers with a window keep theirs there, as recurrent ones keep their state.
 void Scheduler::mark(Job& job) {
-  const size_t reused = job.outcome.reused, last = job.prompt - 1;
-  pages_.mark(*job.sequence, reused, reused);
+  const size_t begun = job.sequence->tokens.size(), last = job.prompt - 1;
+  if (job.scored || begun > last) return;
+  if (!job.started) pages_.mark(*job.sequence, begun, begun);
   const size_t rewritten = job.prompt - std::min(job.prompt, rewritten_tokens);
-  pages_.mark(*job.sequence, std::max(reused, std::min(rewritten, last)), last);
+  pages_.mark(*job.sequence, std::max(begun, std::min(rewritten, last)), last);
 }
 
 // Younger requests, and those whose reader is behind, give their room up; their tokens are computed again later. The
