@@ -4,6 +4,7 @@
  * Python's types is done by `python.ts` and `operator.ts`.
  */
 import { type Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
+import { addListFilters, listFilterNames } from "./filter.ts";
 import { addOperators, operatorNames } from "./operator.ts";
 import { textMethodNames } from "./text-method.ts";
 
@@ -14,23 +15,15 @@ interface Node {
   [key: string]: unknown;
 }
 
-/** These take what is undefined as empty; those marked also take none, as Python's do. */
-const listFilters = new Map([
-  ["length", "undefined"],
-  ["list", "undefined"],
-  ["join", "undefined"],
-  ["selectattr", "falsy"],
-  ["rejectattr", "falsy"],
-  ["select", "falsy"],
-  ["reject", "falsy"],
-  ["map", "falsy"],
-]);
+/** These take what is undefined as empty. */
+const lenient: ReadonlySet<string> = new Set(["length", "join"]);
 
 /** Filters and methods of texts, each with the function that does it and what it is told before its own arguments. */
 const filters = new Map([
   ["trim", "__trim"],
   ["string", "__string"],
   ["capitalize", "__capitalize"],
+  ...listFilterNames.map((name): [string, string] => [name, `__${name}`]),
   ["min", "__min"],
   ["max", "__max"],
 ]);
@@ -90,6 +83,7 @@ class WatchedInterpreter extends Interpreter {
 /** Throws what the interpreter throws. */
 export function runTemplate(program: Program, environment: Environment): string {
   addOperators(environment);
+  addListFilters(environment);
   return new WatchedInterpreter(environment).run(program).value as string;
 }
 
@@ -138,17 +132,16 @@ function changed(node: Node, numbered: Numbered): Node {
   if (node.type === "Set") noteNumbered(node, numbered);
   if (node.type === "For") {
     const iterable = node.iterable as Node;
-    if (iterable.type === "SelectExpression") iterable.lhs = orEmpty(iterable.lhs, "undefined");
-    else node.iterable = orEmpty(iterable, "undefined");
+    if (iterable.type === "SelectExpression") iterable.lhs = orEmpty(iterable.lhs);
+    else node.iterable = orEmpty(iterable);
   } else if (node.type === "FilterExpression") {
-    const name = filterName(node.filter as Node);
+    const name = filterName(rename(node.filter as Node));
     const pairs = name === "dictsort" ? numbered.get(String((node.operand as Node).value)) : undefined;
     if (pairs !== undefined) return listOf(pairs.map((pair) => listOf(pair)));
     const own = filters.get(name);
     if (own !== undefined) return call(own, [node.operand, ...argumentsOf(node.filter as Node)]);
     if (name === "safe") node.marked = true;
-    const rule = listFilters.get(name);
-    if (rule !== undefined) node.operand = orEmpty(node.operand, rule);
+    if (lenient.has(name)) node.operand = orEmpty(node.operand);
   } else if (node.type === "CallExpression") {
     const callee = node.callee as Node;
     const property = callee.property as Node | undefined;
@@ -212,14 +205,26 @@ function listOf(items: Node[]): Node {
 }
 
 /** `operand | default([])`. */
-function orEmpty(operand: unknown, rule: string): Node {
-  const filter = snippet(rule === "falsy" ? "{{ x | default([], true) }}" : "{{ x | default([]) }}");
+function orEmpty(operand: unknown): Node {
+  const filter = snippet("{{ x | default([]) }}");
   filter.operand = operand;
   return filter;
 }
 
 function snippet(source: string): Node {
   return parse(tokenize(source)).body[0] as unknown as Node;
+}
+
+const otherNames = new Map([
+  ["count", "length"],
+  ["d", "default"],
+]);
+
+/** Some filters have two names, of which the package knows one. */
+function rename(filter: Node): Node {
+  const named = filter.type === "CallExpression" ? (filter.callee as Node) : filter;
+  named.value = otherNames.get(String(named.value)) ?? named.value;
+  return filter;
 }
 
 function filterName(filter: Node): string {

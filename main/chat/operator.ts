@@ -2,34 +2,20 @@
  * Python's operators and printing over the Jinja package's own values, where that package has JavaScript's: what is equal, what is contained,
  * what joins to a text, and how a value prints (`True`, not `true`). `jinja.ts` puts calls of these into parsed templates.
  */
-import { Environment } from "@huggingface/jinja";
+import type { Environment } from "@huggingface/jinja";
 import { pythonText } from "./python.ts";
+import { callable, isList, isMapping, textOf, truth, type Value } from "./value.ts";
 
-type Value = ReturnType<Environment["lookupVariable"]>;
-
-/** The package exports no classes of values; these are made of ones that it made itself. */
-const samples = new Environment();
-samples.set("text", "");
-samples.set("call", () => null);
-samples.set("yes", true);
-samples.set("no", false);
-const [yes, no] = [samples.lookupVariable("yes"), samples.lookupVariable("no")];
-const Text = samples.lookupVariable("text").constructor as new (value: string) => Value;
-const Callable = samples.lookupVariable("call").constructor as new (value: (args: Value[]) => Value) => Value;
-
-const truth = (value: boolean): Value => (value ? yes : no);
 const numeric: ReadonlySet<string> = new Set(["IntegerValue", "FloatValue", "BooleanValue"]);
-const listed: ReadonlySet<string> = new Set(["ArrayValue", "TupleValue"]);
-const mapped: ReadonlySet<string> = new Set(["ObjectValue", "KeywordArgumentsValue"]);
 
 /** a == b: of texts, of numbers and truths, of nothing, and of lists and mappings by what is in them. */
-function equal(a: Value, b: Value): boolean {
+export function equal(a: Value, b: Value): boolean {
   if (numeric.has(a.type) && numeric.has(b.type)) return Number(a.value) === Number(b.value);
-  if (listed.has(a.type) && listed.has(b.type)) {
+  if (isList(a) && isList(b)) {
     const [left, right] = [a.value as Value[], b.value as Value[]];
     return left.length === right.length && left.every((each, index) => equal(each, right[index] as Value));
   }
-  if (mapped.has(a.type) && mapped.has(b.type)) {
+  if (isMapping(a) && isMapping(b)) {
     const [left, right] = [a.value as Map<string, Value>, b.value as Map<string, Value>];
     return (
       left.size === right.size &&
@@ -43,10 +29,10 @@ function equal(a: Value, b: Value): boolean {
 }
 
 /** item in whole: nothing is in what is undefined. */
-function contains(item: Value, whole: Value): boolean {
+export function contains(item: Value, whole: Value): boolean {
   if (whole.type === "UndefinedValue") return false;
-  if (listed.has(whole.type)) return (whole.value as Value[]).some((each) => equal(each, item));
-  if (mapped.has(whole.type))
+  if (isList(whole)) return (whole.value as Value[]).some((each) => equal(each, item));
+  if (isMapping(whole))
     return item.type === "StringValue" && (whole.value as Map<string, Value>).has(item.value as string);
   if (whole.type === "StringValue" && item.type === "StringValue")
     return (whole.value as string).includes(item.value as string);
@@ -54,7 +40,7 @@ function contains(item: Value, whole: Value): boolean {
 }
 
 /** str(value), and nothing for what is undefined. */
-function printed(value: Value): string {
+export function printed(value: Value): string {
   if (value.type === "UndefinedValue") return "";
   return value.type === "NullValue" ? "None" : pythonText(value.value === undefined ? undefined : plainOr(value));
 }
@@ -65,7 +51,7 @@ function plainOr(value: Value): unknown {
 }
 
 function show(value: Value): Value {
-  return value.type === "StringValue" ? value : new Text(printed(value));
+  return value.type === "StringValue" ? value : textOf(printed(value));
 }
 
 type Operation = (left: Value, right: Value) => Value;
@@ -84,13 +70,19 @@ const operations: Readonly<Record<string, Operation>> = {
   __unequal: (left, right) => truth(!equal(left, right)),
   __in: (left, right) => truth(contains(left, right)),
   __out: (left, right) => truth(!contains(left, right)),
-  __join: (left, right) => new Text(printed(left) + printed(right)),
+  __join: (left, right) => textOf(printed(left) + printed(right)),
 };
 
 /** Gives a template's environment the functions that its parsed form calls. */
 export function addOperators(environment: Environment): void {
   for (const [name, operation] of Object.entries(operations)) {
-    environment.setVariable(name, new Callable(([left, right]) => operation(left as Value, right as Value)));
+    environment.setVariable(
+      name,
+      callable(([left, right]) => operation(left as Value, right as Value)),
+    );
   }
-  environment.setVariable("__show", new Callable(([value]) => show(value as Value)));
+  environment.setVariable(
+    "__show",
+    callable(([value]) => show(value as Value)),
+  );
 }

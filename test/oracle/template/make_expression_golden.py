@@ -12,7 +12,7 @@ import pathlib
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 FOLDER = pathlib.Path(__file__).parent
-VARIABLES = {"list": [1, 2.5, None, True, "it's"], "map": {"k": "v", "z": {"deep": [1]}, "e": {}}, "empty": "", "nothing": None}
+VARIABLES = {"list": [1, 2.5, None, True, "it's"], "map": {"k": "v", "z": {"deep": [1]}, "e": {}}, "empty": "", "nothing": None, "rows": [{"n": "a", "t": 1}, {"n": "b", "t": 2, "in": {"x": 3}}, {"n": "c", "t": 3.5, "in": {"x": 1}}, {"n": ""}]}
 
 TEXTS = ["", "a,b,c", "  a b  c ", "ab\ncd\r\nef\n", "x\u0085y\u2028z\x1cw", "Hello World", "123", "\u00e9\u00c9", "aXaXa"]
 PARTS = ["a", ",", "X", " ", ""]
@@ -25,6 +25,14 @@ none == undefined; undefined == none; undefined == other; undefined != ""; "" ==
 [1, 2, 1].count(1); [1, 2].index(2); "-".join(["a", "b"]); "-".join("abc"); "-".join([]); "hELLO wORLD" | capitalize; 5 | capitalize
 "a,b,c".split(",", 1); "a,b,c".split(",", maxsplit=1); "a,b,c".rsplit(sep=",", maxsplit=1); " a b c ".split(none, 1); "abc".index("z"); "a".split("")
 1 in 2; "a" in 5
+rows | selectattr("t", "equalto", 1) | list; rows | selectattr("t", "in", [1, 3]) | map(attribute="n") | list; rows | selectattr("t") | list | length; rows | selectattr("n", "ne", "b") | list
+rows | rejectattr("t", "defined") | map(attribute="n") | list; rows | rejectattr("t", "eq", 1) | list; rows | selectattr("in.x", "gt", 1) | list; rows | selectattr("n", "martian") | list
+[1, 2, 3, 4] | select("odd") | list; [1, 2, 3, 4] | reject("even") | list; [1, 2, 3] | select("gt", 1) | list; ["a", none, "b", ""] | select | list; [1, "a"] | select("string") | list; [1, "a"] | select("gt", 1) | list
+["a", "b"] | map("upper") | join(","); [" a ", "b"] | map("trim") | list; rows | map(attribute="n", default="z") | list; rows | map(attribute="t", default=0) | list; [[1], []] | map("length") | list; [[1, 2]] | map("first") | list
+"abc" | first; "abc" | last; "abc" | list; "abc" | reverse; [1, 2] | first; [1, 2] | last; [] | first; [] | last; [1, 2] | reverse | list; map | list; map | first; undefined | first; undefined | list; nothing | list
+[1, 2, 3] | sum; [1.5, 2.5] | sum; [] | sum; rows | sum(attribute="t"); [1, 2] | sum(start=10); ["a"] | sum; rows | map(attribute="in.x", default=1) | sum
+undefined | selectattr("a") | list; nothing | selectattr("a") | list; nothing | map(attribute="a") | list; [1, 2] | count; "abc" | count; undefined | d("x"); "" | d("x", true); none | d("x")
+rows | map(attribute="n") | select("in", ["a"]) | list | length; (rows | selectattr("n", "equalto", "b") | first).t; (rows | selectattr("n", "equalto", "q") | first) is defined
 """
 BLOCKS = [
     "{% set z %}a{% endset %}{{ z == 'a' }}{{ z ~ 1 }}",
