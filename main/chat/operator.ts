@@ -10,6 +10,7 @@ const numeric: ReadonlySet<string> = new Set(["IntegerValue", "FloatValue", "Boo
 
 /** a == b: of texts, of numbers and truths, of nothing, and of lists and mappings by what is in them. */
 export function equal(a: Value, b: Value): boolean {
+  if (a === b) return true;
   if (numeric.has(a.type) && numeric.has(b.type)) return Number(a.value) === Number(b.value);
   if (isList(a) && isList(b)) {
     const [left, right] = [a.value as Value[], b.value as Value[]];

@@ -54,6 +54,7 @@ function represent(value: unknown): string {
   if (value instanceof Map) {
     return `{${[...value].map(([key, each]) => `${represent(key)}: ${represent(each)}`).join(", ")}}`;
   }
+  if (typeof value === "function") return "<function>";
   if (typeof value !== "object") return String(value);
   const { type, value: inner } = value as { type?: unknown; value?: unknown };
   // A whole number that is a float prints its point.

@@ -52,11 +52,11 @@ const thought = (words: string, finished: boolean): Block => ({
   tokens: null,
 });
 
-function build(blocks: Block[] | null, of = dialect, system = "", question = "Q") {
+function build(blocks: Block[] | null, of = dialect, system = "", question = "Q", thinking: boolean | null = null) {
   return buildPrompt({
     dialect: of,
     system,
-    choice: { thinking: null, effort: null, keepThoughts: null },
+    choice: { thinking, effort: null, keepThoughts: null },
     path: [message("user", [text(question)])],
     begun: blocks === null ? null : message("assistant", blocks),
     now: new Date(0),
@@ -114,5 +114,18 @@ describe("instructions", () => {
     const folded = "[user]Be kind.\n\nQ[assistant]";
     expect(await ask(`{% if m.role != "system" %}${each}{% endif %}`)).toBe(folded);
     expect(await ask(`{% if m.role == "system" %}{{ raise_exception("no") }}{% endif %}${each}`)).toBe(folded);
+  });
+
+  it("tell a template to switch thoughts off where it looks there for it, also where there are no others", async () => {
+    const of = await dialectOf(
+      `{% set ns = namespace(off=false) %}{% for m in messages %}{% if m.role == "system" %}` +
+        `{% set ns.off = "/no_think" in m.content %}[system]{{ m.content | replace("/no_think", "") | trim }}` +
+        `{% else %}${each}{% endif %}{% endfor %}[assistant]{% if ns.off %}<think></think>{% else %}<think>{% endif %}`,
+    );
+    const asked = (system: string, thinking: boolean | null) => build(null, of, system, "Q", thinking);
+    expect(asked("Be kind.", false).text).toBe("[system]Be kind.[user]Q[assistant]<think></think>");
+    expect(asked("", false).text).toBe("[system][user]Q[assistant]<think></think>");
+    expect(asked("", false).splitter.place).toBe("text");
+    for (const thinking of [true, null]) expect(asked("", thinking).text).toBe("[user]Q[assistant]<think>");
   });
 });
