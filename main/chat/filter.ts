@@ -2,7 +2,7 @@
 import { Environment } from "@huggingface/jinja";
 import { contains, equal, printed } from "./operator.ts";
 import { strip } from "./python.ts";
-import { absent, callable, floatOf, isTrue, listOf, textOf, type Value, wholeOf } from "./value.ts";
+import { absent, callable, floatOf, isTrue, itemsOf, listOf, textOf, type Value, wholeOf } from "./value.ts";
 
 type Test = (value: Value, ...told: Value[]) => boolean;
 
@@ -46,15 +46,6 @@ function testNamed(name: Value | undefined): Test {
   const test = tests[otherNames[called] ?? called] ?? packageTests.get(called);
   if (test === undefined) throw new Error(`there is no test "${called}"`);
   return test as Test;
-}
-
-/** Items: of a list its own, of a mapping its keys, of a text its characters; none of what is undefined. */
-function itemsOf(value: Value): Value[] {
-  if (Array.isArray(value.value)) return value.value as Value[];
-  if (value.value instanceof Map) return [...value.value.keys()].map((key) => textOf(String(key)));
-  if (typeof value.value === "string") return Array.from(value.value, textOf);
-  if (value.type === "UndefinedValue") return [];
-  throw new Error(`${printed(value)} has no items`);
 }
 
 function attributeOf(item: Value, path: string): Value {

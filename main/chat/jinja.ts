@@ -3,17 +3,13 @@
  * template is changed: an undefined (for some filters also an empty) value is an empty list to loops and list filters, and what hangs on
  * Python's types is done by `python.ts` and `operator.ts`.
  */
-import { type Environment, Interpreter, parse, tokenize } from "@huggingface/jinja";
+import { type Environment, parse, tokenize } from "@huggingface/jinja";
 import { addListFilters, listFilterNames } from "./filter.ts";
+import { type Node, type Program, WatchedInterpreter } from "./interpreter.ts";
 import { addOperators, operatorNames } from "./operator.ts";
 import { textMethodNames } from "./text-method.ts";
 
-export type Program = ReturnType<typeof parse>;
-
-interface Node {
-  type: string;
-  [key: string]: unknown;
-}
+export type { Program } from "./interpreter.ts";
 
 /** These take what is undefined as empty. */
 const lenient: ReadonlySet<string> = new Set(["length", "join"]);
@@ -49,36 +45,6 @@ export function parseTemplate(source: string): Program {
 
 /** Pairs of the mappings with numbers as keys, by the name they were set to. */
 type Numbered = Map<string, [Node, Node][]>;
-
-/** A template that takes longer than this, in milliseconds, is taken for one that never ends. */
-const patience = 3000;
-
-/** Characters and items that a value may have: far more than any conversation, and far less than the memory holds. */
-const longestText = 100_000_000;
-const longestList = 10_000_000;
-
-/** Templates come with files from anywhere: one that loops for ever, or doubles a value again and again, must not take the app with it. */
-class WatchedInterpreter extends Interpreter {
-  private readonly start = performance.now();
-  private steps = 0;
-
-  override evaluate(
-    ...[statement, environment]: Parameters<Interpreter["evaluate"]>
-  ): ReturnType<Interpreter["evaluate"]> {
-    // A loop may take long within one step, so there the clock is always looked at.
-    if ((++this.steps & 255) === 0 || statement?.type === "For") {
-      if (performance.now() - this.start > patience)
-        throw new Error(`it did not end within ${patience / 1000} seconds`);
-    }
-    const result = super.evaluate(statement, environment);
-    const { value } = result as { value?: unknown };
-    if (typeof value === "string" && value.length > longestText)
-      throw new Error(`it made a text of more than ${longestText} characters`);
-    if (Array.isArray(value) && value.length > longestList)
-      throw new Error(`it made a list of more than ${longestList} items`);
-    return result;
-  }
-}
 
 /** Throws what the interpreter throws. */
 export function runTemplate(program: Program, environment: Environment): string {
@@ -130,11 +96,7 @@ function visit(node: Node, numbered: Numbered): void {
 function changed(node: Node, numbered: Numbered): Node {
   visit(node, numbered);
   if (node.type === "Set") noteNumbered(node, numbered);
-  if (node.type === "For") {
-    const iterable = node.iterable as Node;
-    if (iterable.type === "SelectExpression") iterable.lhs = orEmpty(iterable.lhs);
-    else node.iterable = orEmpty(iterable);
-  } else if (node.type === "FilterExpression") {
+  if (node.type === "FilterExpression") {
     const name = filterName(rename(node.filter as Node));
     const pairs = name === "dictsort" ? numbered.get(String((node.operand as Node).value)) : undefined;
     if (pairs !== undefined) return listOf(pairs.map((pair) => listOf(pair)));

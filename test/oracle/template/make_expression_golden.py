@@ -9,6 +9,7 @@ writes expression.json (next to itself): pairs of a template and its text, null 
 import json
 import pathlib
 
+from jinja2.ext import loopcontrols
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 FOLDER = pathlib.Path(__file__).parent
@@ -39,6 +40,21 @@ BLOCKS = [
     "{% macro m(a) %}{{ a }}{% endmacro %}{{ m(true) }}{{ m('q') == 'q' }}{{ m(none) ~ m() }}",
     "{% for k, v in map.items() %}{{ k }}={{ v }};{% endfor %}",
     "{% if list == [] %}a{% elif nothing == undefined %}b{% else %}{{ false }}{% endif %}",
+    "{% for i in [1, 2, 3] %}{% if i == 1 %}{% set x = 1 %}{% endif %}{{ x is defined }},{% endfor %}{{ x is defined }}",
+    "{% for i in [1, 2, 3] %}<{{ i }}{% if i == 2 %}{% continue %}{% endif %}>{% endfor %}",
+    "{% for i in [1, 2, 3] %}<{{ i }}{% if i == 2 %}{% if true %}!{% break %}{% endif %}{% endif %}>{% else %}none{% endfor %}",
+    "{% for i in [1, 2] %}{% continue %}{% else %}none{% endfor %}|{% for i in [] %}x{% else %}none{% endfor %}|{% for i in [1] if i > 1 %}x{% else %}none{% endfor %}",
+    "{% for i in [1, 2] %}{% for j in [1, 2, 3] %}{% if j == 2 %}{% break %}{% endif %}{{ i }}{{ j }} {% endfor %}{{ loop.index }}{{ loop.last }};{% endfor %}",
+    "{% for c in 'a\u00e9' %}{{ c }}{{ loop.index0 }}{% endfor %}{% for k in map %}{{ k }}{% endfor %}{% for k in undefined %}x{% endfor %}",
+    "{% for i in range(6) if i is odd %}{{ i }}:{{ loop.index }}/{{ loop.length }}{{ loop.revindex0 }}{{ loop.previtem }}{{ loop.nextitem is defined }} {% endfor %}",
+    "{% for a, b in [(1, 2), ('x', 'y')] %}{{ a }}{{ b }}{% endfor %}{% for a, b in ['pq'] %}{{ b }}{{ a }}{% endfor %}",
+    "{% for a, b in [(1, 2, 3)] %}{{ a }}{% endfor %}",
+    "{% for i in nothing %}x{% endfor %}",
+    "{% for i in 5 %}x{% endfor %}",
+    "{% macro m(list) %}{% for i in list %}{% if i == 'b' %}{% break %}{% endif %}{{ i }}{% endfor %}.{% endmacro %}{{ m('abc') }}{{ m([]) }}",
+    "{% set z %}{% for i in [1, 2] %}{{ i }}{% if i == 1 %}{% continue %}{% endif %}!{% endfor %}{% endset %}{{ z }}",
+    "{% set ns = namespace(n=0) %}{% for i in [1, 2] %}{% for j in [1, 2] %}{% set ns.n = ns.n + i * j %}{% endfor %}{% endfor %}{{ ns.n }}",
+    "{% set i = 'out' %}{% for i in [1] %}{{ i }}{% endfor %}{{ i }}{% set y = 0 %}{% for j in [1] %}{% set y = 5 %}{{ y }}{% endfor %}{{ y }}",
     "{% set x = undefined == none %}{{ x }}{% set y = 'a' in list %}{{ y }}",
 ]
 
@@ -62,7 +78,7 @@ def sources():
 
 
 def main():
-    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True)
+    environment = ImmutableSandboxedEnvironment(trim_blocks=True, lstrip_blocks=True, extensions=[loopcontrols])
     pairs = []
     for source in sources():
         try:
