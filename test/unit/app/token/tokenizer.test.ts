@@ -209,6 +209,23 @@ describe("a vocabulary from anywhere", () => {
   });
 });
 
+describe("a byte-level vocabulary", () => {
+  it("says how much text a token stands for at most", () => {
+    expect(createTokenizer(byteVocabulary()).longest).toBe("<|endoftext|>".length);
+    expect(createTokenizer(byteVocabulary(["\u{1F600}".repeat(5)])).longest).toBe(20);
+  });
+
+  it("has its unknown token for a byte that it lacks, and nothing where it has none", () => {
+    const base = byteVocabulary();
+    const made = createTokenizer(base);
+    const texts = Array.from({ length: base.types.length }, (_, id) => (id === 0x62 ? "nothing" : made.tokenText(id)));
+    const ids = (special: Record<string, number>) =>
+      createTokenizer({ ...base, special, tokens: packedStrings(texts) }).encode([{ text: "abc", special: false }]);
+    expect(ids({ unknown: 7 })).toEqual([0x61, 7, 0x63]);
+    expect(ids({})).toEqual([0x61, 0x63]);
+  });
+});
+
 describe("end tokens", () => {
   it("are found by text and by key", () => {
     const tokenizer = createTokenizer(byteVocabulary([], { special: { eos: 258, eot: 97, eom: 99_999 } }));

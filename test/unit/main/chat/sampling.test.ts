@@ -23,6 +23,15 @@ describe("sampling", () => {
     });
   });
 
+  it("adds up biases of one token, to no more than the engine takes", () => {
+    const biases = (...each: number[]) =>
+      samplingOf({ ...noSampling, logitBias: each.map((bias) => ({ token: 3, bias })) }, ourSampling, tokenizer)
+        .logitBias;
+    expect(biases(2, -5)).toEqual([{ token: 3, bias: -3 }]);
+    expect(biases(9000, 9000)).toEqual([{ token: 3, bias: 10_000 }]);
+    expect(biases(-9000, -9000)).toEqual([{ token: 3, bias: -10_000 }]);
+  });
+
   it("never drops a chosen step because the model's order lacks it", () => {
     const model = { ...ourSampling, order: ["top_k" as const, "temperature" as const] };
     const order = (chosen: Partial<typeof noSampling>) =>
