@@ -33,7 +33,52 @@ const methods = new Map<string, [string, string | null]>([
 
 /** As it is written. Throws what the parser throws. */
 export function parseAsWritten(source: string): Program {
-  return parse(tokenize(source, { trim_blocks: true, lstrip_blocks: true }));
+  return parse(withoutComparingTests(tokenize(source, { trim_blocks: true, lstrip_blocks: true })));
+}
+
+/** Tests that take something to compare with, which the package cannot read, and the operators that do the same. */
+const comparingTests: ReadonlyMap<string, readonly [holds: string, not: string]> = new Map([
+  ["in", ["in", "not in"]],
+  ["eq", ["==", "!="]],
+  ["equalto", ["==", "!="]],
+  ["sameas", ["==", "!="]],
+  ["ne", ["!=", "=="]],
+  ["gt", [">", "<="]],
+  ["greaterthan", [">", "<="]],
+  ["ge", [">=", "<"]],
+  ["lt", ["<", ">="]],
+  ["lessthan", ["<", ">="]],
+  ["le", ["<=", ">"]],
+]);
+
+type Token = ReturnType<typeof tokenize>[number];
+
+function withoutComparingTests(tokens: readonly Token[]): Token[] {
+  const told: Token[] = [];
+  for (let at = 0; at < tokens.length; at++) {
+    const token = tokens[at] as Token;
+    const turned = tokens[at + 1]?.type === "Identifier" && tokens[at + 1]?.value === "not";
+    const name = tokens[at + (turned ? 2 : 1)];
+    const operators = name?.type === "Identifier" ? comparingTests.get(name.value) : undefined;
+    // "x.is" is the member of a mapping.
+    if (
+      token.type !== "Identifier" ||
+      token.value !== "is" ||
+      operators === undefined ||
+      told[told.length - 1]?.type === "Dot"
+    ) {
+      told.push(token);
+      continue;
+    }
+    told.push(...operatorTokens(operators[turned ? 1 : 0]));
+    at += turned ? 2 : 1;
+  }
+  return told;
+}
+
+/** As the package reads it between two names. */
+function operatorTokens(operator: string): Token[] {
+  return tokenize(`{{ a ${operator} b }}`).slice(2, -2);
 }
 
 /** To be run. Throws what the parser throws. */

@@ -33,6 +33,7 @@ rows | rejectattr("t", "defined") | map(attribute="n") | list; rows | rejectattr
 "abc" | first; "abc" | last; "abc" | list; "abc" | reverse; [1, 2] | first; [1, 2] | last; [] | first; [] | last; [1, 2] | reverse | list; map | list; map | first; undefined | first; undefined | list; nothing | list
 [1, 2, 3] | sum; [1.5, 2.5] | sum; [] | sum; rows | sum(attribute="t"); [1, 2] | sum(start=10); ["a"] | sum; rows | map(attribute="in.x", default=1) | sum
 undefined | selectattr("a") | list; nothing | selectattr("a") | list; nothing | map(attribute="a") | list; [1, 2] | count; "abc" | count; undefined | d("x"); "" | d("x", true); none | d("x")
+"a" is in ["a"]; "a" is not in ["b"]; 1 is eq 1; 1 is eq(2); "a" is equalto "a"; 2 is gt(1); 2 is not gt 1; 1 is le(1); 1 is ne 2; none is sameas none; not 1 is in [2]; 1 is in [1] and 2 is in [1]; "x" is in undefined
 rows | map(attribute="n") | select("in", ["a"]) | list | length; (rows | selectattr("n", "equalto", "b") | first).t; (rows | selectattr("n", "equalto", "q") | first) is defined
 """
 BLOCKS = [
