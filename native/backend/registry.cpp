@@ -48,18 +48,17 @@ KernelSet::KernelSet(std::string backend, const std::set<std::string>& features,
     highest = chosen->rank;
   }
   for (const kernel::Variant& each : known) {
-    if (each.rank <= highest && missing_features(each, features).empty()) variants_.emplace_back(each.name);
+    if (each.rank > highest || !missing_features(each, features).empty()) continue;
+    const std::string& name = variants_.emplace_back(each.name);
+    for (const kernel::Entry& entry : kernel::entries()) {
+      if (backend_ == entry.backend && name == entry.variant) entries_.try_emplace({entry.op, entry.quant}, &entry);
+    }
   }
 }
 
 const kernel::Entry* KernelSet::find(std::string_view op, std::string_view quant) const {
-  for (const std::string& variant : variants_) {
-    for (const kernel::Entry& entry : kernel::entries()) {
-      if (backend_ == entry.backend && op == entry.op && quant == entry.quant && variant == entry.variant)
-        return &entry;
-    }
-  }
-  return nullptr;
+  const auto found = entries_.find({op, quant});
+  return found != entries_.end() ? found->second : nullptr;
 }
 
 const kernel::Entry& KernelSet::entry(std::string_view op, std::string_view quant) const {

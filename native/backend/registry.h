@@ -1,9 +1,11 @@
 // Finds kernels by (backend, op, quant) in the generated table, narrowest usable variant first.
 #pragma once
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "kernel_table.h"
@@ -54,6 +56,8 @@ class KernelSet {
 
   std::string backend_;
   std::vector<std::string> variants_;
+  // By op and quant: that of the narrowest variant. A model of many experts asks thousands of times.
+  std::map<std::pair<std::string_view, std::string_view>, const kernel::Entry*> entries_;
 };
 
 }  // namespace halogen::backend
