@@ -109,13 +109,13 @@ export function merged(one: unknown, other: unknown, place: string, resolve: Res
       result.items = deeper(known, value, child(place, "items"));
     else if (key === "additionalProperties") result.additionalProperties = deeper(known, value, child(place, key));
     else if (key === "properties") {
-      const together: Schema = { ...(known as Schema) };
+      const together = new Map(Object.entries(known as Schema));
       for (const [name, each] of Object.entries(value as Schema)) {
-        together[name] = Object.hasOwn(together, name)
-          ? deeper(together[name], each, child(place, "properties", name))
-          : each;
+        const there = together.get(name);
+        together.set(name, there === undefined ? each : deeper(there, each, child(place, "properties", name)));
       }
-      result.properties = together;
+      // A member may be called "__proto__", which no assignment would make one.
+      result.properties = Object.fromEntries(together);
     } else if (key === "uniqueItems") result.uniqueItems = true;
     else throw unsupported(child(place, key), `two different "${key}" at once`);
   }

@@ -409,7 +409,10 @@ function disjoint(one: unknown, other: unknown): boolean {
   if (a.type !== "object" || b.type !== "object" || !Array.isArray(a.required) || !Array.isArray(b.required))
     return false;
   const shared = (a.required as unknown[]).filter((name) => (b.required as unknown[]).includes(name)) as string[];
-  const property = (schema: Schema, name: string): unknown => (schema.properties as Schema | undefined)?.[name];
+  const property = (schema: Schema, name: string): unknown => {
+    const members = (schema.properties ?? {}) as Schema;
+    return Object.hasOwn(members, name) ? members[name] : undefined;
+  };
   return shared.some(
     (name) =>
       property(a, name) !== undefined &&

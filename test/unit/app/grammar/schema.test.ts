@@ -187,6 +187,19 @@ const schemas: Record<string, unknown> = {
 };
 
 describe("what a schema's grammar allows", () => {
+  test("members with the names of JavaScript's own stay members where parts are put together", () => {
+    const member = (name: string, type: string): unknown =>
+      JSON.parse(`{"properties": {"${name}": {"type": "${type}"}}}`);
+    for (const name of ["__proto__", "constructor", "toString"]) {
+      const schema = { type: "object", allOf: [member("a", "null"), member(name, "integer")], required: [name] };
+      expect([name, allows(schema, `{"${name}": 5}`)]).toEqual([name, true]);
+      expect([name, allows(schema, `{"${name}": "5"}`)]).toEqual([name, false]);
+      const one = { type: "object", ...(member(name, "integer") as object), required: [name] };
+      const other = { type: "object", properties: { a: { type: "null" } }, required: [name, "a"] };
+      expect(() => allows({ oneOf: [one, other] }, "{}")).toThrow(/oneOf/);
+    }
+  });
+
   test.each(Object.entries(schemas))("validates: %s", (name, schema) => {
     const Validator = name === "draft 7 tuple" ? Ajv : Ajv2020;
     const ajv = addFormats.default(new Validator({ strict: false, allErrors: true }));
