@@ -54,7 +54,7 @@ export function readOptions(words: string[]): BenchOptions {
     only: values.only ?? [],
     ik: values.ik !== undefined,
     threads: whole("threads", Math.max(1, availableParallelism())),
-    rounds: whole("rounds", 3),
+    rounds: whole("rounds", 5),
     longRounds: whole("long-rounds", 1),
     prefill: whole("prefill", 512),
     long: whole("long", 8192),
