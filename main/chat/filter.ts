@@ -6,6 +6,9 @@ import { absent, callable, floatOf, isTrue, itemsOf, listOf, textOf, type Value,
 
 type Test = (value: Value, ...told: Value[]) => boolean;
 
+/** Templates name what they want: "constructor" is none of it. */
+const mapOf = <T>(named: Record<string, T>): ReadonlyMap<string, T> => new Map(Object.entries(named));
+
 const compared =
   (holds: (a: number | string, b: number | string) => boolean): Test =>
   (value, other) => {
@@ -16,7 +19,7 @@ const compared =
   };
 
 /** Beside those that the package has. */
-const tests: Readonly<Record<string, Test>> = {
+const tests: ReadonlyMap<string, Test> = mapOf({
   eq: (value, other) => other !== undefined && equal(value, other),
   ne: (value, other) => other === undefined || !equal(value, other),
   gt: compared((a, b) => a > b),
@@ -26,8 +29,8 @@ const tests: Readonly<Record<string, Test>> = {
   in: (value, list) => list !== undefined && contains(value, list),
   divisibleby: (value, by) => Number(value.value) % Number(by?.value) === 0,
   float: ({ type }) => type === "FloatValue",
-};
-const otherNames: Readonly<Record<string, string>> = {
+});
+const otherNames: ReadonlyMap<string, string> = mapOf({
   equalto: "eq",
   "==": "eq",
   "!=": "ne",
@@ -37,13 +40,13 @@ const otherNames: Readonly<Record<string, string>> = {
   lessthan: "lt",
   "<": "lt",
   "<=": "le",
-};
+});
 const { tests: packageTests } = new Environment();
 
 function testNamed(name: Value | undefined): Test {
   if (name === undefined) return isTrue;
   const called = String(name.value);
-  const test = tests[otherNames[called] ?? called] ?? packageTests.get(called);
+  const test = tests.get(otherNames.get(called) ?? called) ?? packageTests.get(called);
   if (test === undefined) throw new Error(`there is no test "${called}"`);
   return test as Test;
 }
@@ -72,14 +75,14 @@ const orNothing = (value: Value | undefined): Value =>
   value === undefined || value.type === "NullValue" ? absent : value;
 
 /** Filters that map() may name. */
-const mappers: Readonly<Record<string, (item: Value) => Value>> = {
+const mappers: ReadonlyMap<string, (item: Value) => Value> = mapOf({
   string: (item) => textOf(printed(item)),
   trim: (item) => textOf(strip(printed(item), "both")),
   upper: (item) => textOf(printed(item).toUpperCase()),
   lower: (item) => textOf(printed(item).toLowerCase()),
   length: (item) => wholeOf(itemsOf(item).length),
   first: (item) => itemsOf(item)[0] ?? absent,
-};
+});
 
 function picked(keeps: boolean, byAttribute: boolean) {
   return ([list, ...told]: Value[]): Value => {
@@ -111,7 +114,7 @@ function mapped([list, ...told]: Value[]): Value {
     );
   }
   const name = String(placed[0]?.value);
-  const mapper = mappers[name];
+  const mapper = mappers.get(name);
   if (mapper === undefined) throw new Error(`map() knows no filter "${name}"`);
   return listOf(items.map(mapper));
 }
@@ -126,11 +129,7 @@ function summed([list, ...told]: Value[]): Value {
   const all = start === undefined ? values : [start, ...values];
   if (all.some(({ value }) => typeof value !== "number")) throw new Error("sum() of what is no number");
   const total = all.reduce((sum, { value }) => sum + (value as number), 0);
-  return all.some(({ type }) => type === "FloatValue") && Number.isInteger(total)
-    ? floatOf(total)
-    : Number.isInteger(total)
-      ? wholeOf(total)
-      : floatOf(total);
+  return all.some(({ type }) => type === "FloatValue") ? floatOf(total) : wholeOf(total);
 }
 
 /** By filter; each is given the value first. */
@@ -141,14 +140,15 @@ const listFilters: Readonly<Record<string, (told: Value[]) => Value>> = {
   __rejectattr: picked(false, true),
   __map: mapped,
   __sum: summed,
-  __list: ([value]) => listOf(itemsOf(value ?? absent)),
+  // A list of its own: what is done to it leaves the one it was made of as it is.
+  __list: ([value]) => listOf([...itemsOf(value ?? absent)]),
   __first: ([value]) => itemsOf(value ?? absent)[0] ?? absent,
   __last: ([value]) => {
     const items = itemsOf(value ?? absent);
     return items[items.length - 1] ?? absent;
   },
   __reverse: ([value]) => {
-    const turned = itemsOf(value ?? absent).reverse();
+    const turned = [...itemsOf(value ?? absent)].reverse();
     return typeof value?.value === "string" ? textOf(turned.map(printed).join("")) : listOf(turned);
   },
 };

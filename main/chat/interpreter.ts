@@ -88,6 +88,7 @@ export class WatchedInterpreter extends Interpreter {
     this.printed += text.length;
     if (this.printed > longestText) tooLong();
   }
+
   private loop(node: Node, environment: Environment, out: string[]): Ending {
     this.watch();
     const source = node.iterable as Node;
